@@ -1,0 +1,20 @@
+/** Specifiers that name the same module in every process. */
+const ABSOLUTE = /^(?:node|npm|jsr|https?):/;
+
+/**
+ * How an import travels: as the specifier that another process imports, or undefined when the
+ * module is a file of the application, whose values travel themselves.
+ */
+export function resolveImport(specifier: string, from: string): string | undefined {
+  if (ABSOLUTE.test(specifier)) return specifier;
+  if (/^(?:\.{0,2}\/|file:|data:|blob:)/.test(specifier)) return undefined;
+  let resolved: string;
+  try {
+    resolved = import.meta.resolve(specifier);
+  } catch {
+    // Not in this program's import map: the other process looks it up in its own.
+    return specifier;
+  }
+  if (ABSOLUTE.test(resolved) || resolved.includes("/node_modules/")) return resolved;
+  return resolved.startsWith("file:") && resolved !== from ? undefined : specifier;
+}

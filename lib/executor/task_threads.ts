@@ -1,0 +1,271 @@
+import { Worker } from "node:worker_threads";
+import type { Megabytes } from "../conf/units.ts";
+import type { TaskFailure, TaskOutcome } from "../messages/cluster.ts";
+import type { BlockCache } from "./block_cache.ts";
+import type {
+  FromThread,
+  RunTask,
+  ThreadSettings,
+  ToThread,
+} from "./thread_messages.ts";
+
+/** Where what the threads ask for comes from, and where their results go. */
+export interface TaskThreadsHandler {
+  taskStarted(taskId: number): void;
+  taskEnded(
+    taskId: number,
+    outcome: TaskOutcome,
+    data: Uint8Array | null,
+  ): void;
+  /** The bytes of a broadcast value, in shared memory. */
+  getBroadcast(id: number): Promise<Uint8Array>;
+}
+
+export interface TaskThreadsOptions {
+  /** The program whose `main` runs `runTaskThread` when it is a thread. */
+  readonly module: string;
+  readonly threads: number;
+  /** The heap of one thread, beyond which its task fails. */
+  readonly heapLimit: Megabytes;
+  readonly settings: ThreadSettings;
+  readonly blocks: BlockCache;
+}
+
+interface Slot {
+  readonly worker: Worker;
+  /** Stage code that the thread has already. */
+  readonly binaries: Set<number>;
+  task: RunTask | undefined;
+  /** Set when the thread was ended on purpose, and why. */
+  killed: string | undefined;
+}
+
+/**
+ * The threads that run an executor's tasks, one task a thread. They start when
+ * there is work; one that dies fails its task and is replaced.
+ */
+export class TaskThreads {
+  readonly #options: TaskThreadsOptions;
+  readonly #handler: TaskThreadsHandler;
+  readonly #slots = new Set<Slot>();
+  readonly #binaries = new Map<number, Uint8Array>();
+  readonly #waiting: RunTask[] = [];
+  #closed = false;
+
+  constructor(options: TaskThreadsOptions, handler: TaskThreadsHandler) {
+    this.#options = options;
+    this.#handler = handler;
+  }
+
+  /** Starts a thread ahead of the first task. */
+  warmUp(): void {
+    if (this.#slots.size === 0) this.#start();
+  }
+
+  addBinary(binaryId: number, data: Uint8Array): void {
+    this.#binaries.set(binaryId, data);
+  }
+
+  removeBinary(binaryId: number): void {
+    this.#binaries.delete(binaryId);
+    for (const slot of this.#slots) {
+      if (slot.binaries.delete(binaryId)) {
+        post(slot, { type: "removeBinary", binaryId });
+      }
+    }
+  }
+
+  removeBroadcast(broadcastId: number): void {
+    for (const slot of this.#slots) {
+      post(slot, { type: "removeBroadcast", broadcastId });
+    }
+  }
+
+  /** Runs a task on an idle thread, or as soon as there is one. */
+  run(task: RunTask): void {
+    const idle = this.#idle();
+    if (idle) this.#give(idle, task);
+    else this.#waiting.push(task);
+  }
+
+  /**
+   * Ends a task. One that runs can only be ended with its thread.
+   *
+   * @returns false when there is no such task here.
+   */
+  kill(taskId: number, reason: string, interrupt: boolean): boolean {
+    const waiting = this.#waiting.findIndex((task) =>
+      task.context.taskId === taskId
+    );
+    if (waiting >= 0) {
+      this.#waiting.splice(waiting, 1);
+      this.#handler.taskEnded(taskId, killedOutcome(reason), null);
+      return true;
+    }
+    for (const slot of this.#slots) {
+      if (slot.task?.context.taskId !== taskId) continue;
+      if (interrupt) {
+        slot.killed = reason;
+        slot.worker.terminate();
+      }
+      return true;
+    }
+    return false;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#waiting.length = 0;
+    await Promise.all([...this.#slots].map((slot) => slot.worker.terminate()));
+  }
+
+  #idle(): Slot | undefined {
+    for (const slot of this.#slots) {
+      if (slot.task === undefined && slot.killed === undefined) return slot;
+    }
+    return this.#slots.size < this.#options.threads ? this.#start() : undefined;
+  }
+
+  #start(): Slot {
+    const { module, settings, heapLimit } = this.#options;
+    const slot: Slot = {
+      worker: new Worker(new URL(module), {
+        workerData: settings,
+        resourceLimits: { maxOldGenerationSizeMb: heapLimit },
+      }),
+      binaries: new Set(),
+      task: undefined,
+      killed: undefined,
+    };
+    this.#slots.add(slot);
+    let failure: TaskFailure | undefined;
+    slot.worker.on("message", (message: FromThread) => {
+      this.#receive(slot, message);
+    });
+    slot.worker.on("error", (error: Error & { code?: string }) => {
+      failure = this.#describe(error);
+    });
+    slot.worker.on("exit", (code: number) => {
+      this.#slots.delete(slot);
+      this.#ended(
+        slot,
+        failure ?? {
+          reason: "threadEnded",
+          message: `The task ended its thread with exit code ${code}.`,
+          stack: "",
+          fetch: null,
+        },
+      );
+    });
+    return slot;
+  }
+
+  #describe(error: Error & { code?: string }): TaskFailure {
+    const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+    return {
+      reason: outOfMemory ? "outOfMemory" : "exception",
+      message: outOfMemory
+        ? `The task ran out of memory: it may take ${this.#options.heapLimit} MiB. ` +
+          "Use more partitions, or give the executors more with --executor-memory."
+        : `${error.name}: ${error.message}`,
+      stack: outOfMemory ? "" : error.stack ?? "",
+      fetch: null,
+    };
+  }
+
+  #ended(slot: Slot, failure: TaskFailure): void {
+    if (this.#closed) return;
+    const { task, killed } = slot;
+    if (task !== undefined) {
+      const outcome = killed === undefined
+        ? { type: "failure", failure } as const
+        : killedOutcome(killed);
+      this.#handler.taskEnded(task.context.taskId, outcome, null);
+    }
+    const next = this.#waiting.shift();
+    if (next) this.run(next);
+  }
+
+  #give(slot: Slot, task: RunTask): void {
+    slot.task = task;
+    if (!slot.binaries.has(task.binaryId)) {
+      const data = this.#binaries.get(task.binaryId);
+      if (data) {
+        slot.binaries.add(task.binaryId);
+        post(slot, { type: "addBinary", binaryId: task.binaryId, data });
+      }
+    }
+    post(slot, task);
+    this.#handler.taskStarted(task.context.taskId);
+  }
+
+  #receive(slot: Slot, message: FromThread): void {
+    switch (message.type) {
+      case "ready":
+        return;
+      case "taskEnded": {
+        slot.task = undefined;
+        this.#handler.taskEnded(message.taskId, message.outcome, message.data);
+        const next = this.#waiting.shift();
+        if (next) this.#give(slot, next);
+        return;
+      }
+      case "getBroadcast":
+        this.#answer(
+          slot,
+          message.requestId,
+          this.#handler.getBroadcast(message.broadcastId).then((bytes) => [
+            bytes,
+          ]),
+        );
+        return;
+      case "getBlock": {
+        const chunks = this.#options.blocks.get(
+          message.rddId,
+          message.partition,
+        );
+        this.#answer(slot, message.requestId, Promise.resolve(chunks ?? null));
+        return;
+      }
+      case "putBlock":
+        this.#options.blocks.put(
+          message.rddId,
+          message.partition,
+          message.chunks,
+        );
+    }
+  }
+
+  async #answer(
+    slot: Slot,
+    requestId: number,
+    chunks: Promise<readonly Uint8Array[] | null>,
+  ): Promise<void> {
+    try {
+      post(slot, {
+        type: "bytes",
+        requestId,
+        chunks: await chunks,
+        error: null,
+      });
+    } catch (error) {
+      post(slot, {
+        type: "bytes",
+        requestId,
+        chunks: null,
+        error: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+}
+
+function post(slot: Slot, message: ToThread): void {
+  slot.worker.postMessage(message);
+}
+
+function killedOutcome(reason: string): TaskOutcome {
+  return {
+    type: "failure",
+    failure: { reason: "killed", message: reason, stack: "", fetch: null },
+  };
+}

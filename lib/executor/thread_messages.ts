@@ -1,0 +1,66 @@
+/**
+ * What the executor's main thread and its task threads say to each other.
+ *
+ * @module
+ */
+import type { TaskOutcome } from "../messages/cluster.ts";
+import type { TaskContext } from "../rdd/task_environment.ts";
+
+export interface ThreadSettings {
+  readonly executorHost: string;
+  readonly shuffleDirectory: string;
+  /** The settings of the application, for RPC. */
+  readonly settings: readonly (readonly [string, string])[];
+}
+
+export interface RunTask {
+  readonly type: "runTask";
+  readonly context: TaskContext;
+  readonly binaryId: number;
+  /** An encoded PartitionSpec. */
+  readonly spec: Uint8Array;
+}
+
+export type ToThread =
+  /** A stage's code; comes before the first task that needs it. */
+  | {
+    readonly type: "addBinary";
+    readonly binaryId: number;
+    readonly data: Uint8Array;
+  }
+  | { readonly type: "removeBinary"; readonly binaryId: number }
+  | RunTask
+  /** The answer to "getBroadcast" and "getBlock". */
+  | {
+    readonly type: "bytes";
+    readonly requestId: number;
+    readonly chunks: readonly Uint8Array[] | null;
+    readonly error: string | null;
+  }
+  | { readonly type: "removeBroadcast"; readonly broadcastId: number };
+
+export type FromThread =
+  | { readonly type: "ready" }
+  | {
+    readonly type: "taskEnded";
+    readonly taskId: number;
+    readonly outcome: TaskOutcome;
+    readonly data: Uint8Array | null;
+  }
+  | {
+    readonly type: "getBroadcast";
+    readonly requestId: number;
+    readonly broadcastId: number;
+  }
+  | {
+    readonly type: "getBlock";
+    readonly requestId: number;
+    readonly rddId: number;
+    readonly partition: number;
+  }
+  | {
+    readonly type: "putBlock";
+    readonly rddId: number;
+    readonly partition: number;
+    readonly chunks: readonly Uint8Array[];
+  };

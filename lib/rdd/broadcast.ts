@@ -1,0 +1,62 @@
+import { type Travel, travel } from "../closure/travel.ts";
+
+/** A broadcast value was used after it was destroyed, or where it is unknown. */
+export class BroadcastError extends Error {
+  override name = "BroadcastError";
+}
+
+export const BROADCAST_KIND = "broadcast";
+
+/**
+ * A value that every executor gets once, however many tasks use it. Closures
+ * capture the handle; `value` is the value itself, on either side.
+ */
+export class Broadcast<T> {
+  readonly id: number;
+  #value: T | undefined;
+  #missing: string | undefined;
+
+  private constructor(id: number, value: T | undefined, missing?: string) {
+    this.id = id;
+    this.#value = value;
+    this.#missing = missing;
+  }
+
+  /** The driver's side, and an executor's once the value is there. */
+  static of<T>(id: number, value: T): Broadcast<T> {
+    return new Broadcast(id, value);
+  }
+
+  /** An executor's side before `fill`. */
+  static awaiting<T>(id: number): Broadcast<T> {
+    return new Broadcast<T>(id, undefined, "it has not arrived yet");
+  }
+
+  /** @throws {BroadcastError} when there is none (any more). */
+  get value(): T {
+    if (this.#missing !== undefined) {
+      throw new BroadcastError(
+        `Cannot use broadcast ${this.id}: ${this.#missing}.`,
+      );
+    }
+    return this.#value as T;
+  }
+
+  fill(value: T): void {
+    this.#value = value;
+    this.#missing = undefined;
+  }
+
+  /** Lets the value go; using it from now on is an error. */
+  destroy(): void {
+    this.#value = undefined;
+    this.#missing = "it was destroyed";
+  }
+
+  [travel](): Travel {
+    if (this.#missing !== undefined) {
+      return { refuse: `the broadcast ${this.id}: ${this.#missing}` };
+    }
+    return { kind: BROADCAST_KIND, data: this.id };
+  }
+}
