@@ -1,5 +1,6 @@
 import { ClosureCaptureError } from "./errors.ts";
 import type { FunctionFacts, Inspector } from "./inspector.ts";
+import type { ClassMember } from "./class_code.ts";
 import type { FunctionCode } from "./function_code.ts";
 import type { Key, Node, Shape, Slot } from "./recipe.ts";
 import type { Script } from "./script.ts";
@@ -14,6 +15,8 @@ export interface Origin {
   by?: FunctionCode;
   /** The object that holds the value as a property. */
   holder?: object;
+  /** The variable at the upper end, once it was looked for. */
+  top?: Origin;
   /** The value is only needed as (part of) the class of the object at `up`. */
   classOf?: string;
 }
@@ -27,7 +30,9 @@ export interface MadeFunction {
   origin: Origin;
   slots: Map<string, Slot>;
   self?: Slot;
-  args?: Slot;
+  args?: Slot[];
+  /** Keys of a class's computed members. */
+  keys: Map<ClassMember, Key>;
   home?: number;
 }
 
@@ -41,7 +46,12 @@ export class Capture {
   /** Functions whose node is known. */
   readonly judged = new Set<number>();
   /** Objects of classes with private members. */
-  readonly instances: { id: number; value: object; classes: MadeFunction[]; origin: Origin }[] = [];
+  readonly instances: {
+    id: number;
+    value: object;
+    classes: MadeFunction[];
+    origin: Origin;
+  }[] = [];
   /** Classes whose text must let private members be filled. */
   readonly stamped = new Set<number>();
   /** Prototype objects by the node of their function. */
@@ -51,7 +61,7 @@ export class Capture {
   readonly objects: { id: number; value: object; origin: Origin }[] = [];
   readonly functions: { id: number; value: object; origin: Origin }[] = [];
   readonly #ids = new Map<unknown, number>();
-  readonly #bytes = new Map<string, number>();
+  readonly #bytes = new Map<Origin, number>();
   #total = 0;
 
   constructor(
@@ -82,7 +92,11 @@ export class Capture {
     const known = this.#ids.get(value);
     if (known !== undefined) return known;
     const id = this.#allocate(value, origin);
-    (typeof value === "function" ? this.functions : this.objects).push({ id, value, origin });
+    (typeof value === "function" ? this.functions : this.objects).push({
+      id,
+      value,
+      origin,
+    });
     return id;
   }
 
@@ -113,31 +127,45 @@ export class Capture {
   }
 
   /** Own properties of an object, without running its getters. */
-  shape(value: object, origin: Origin, skip: (key: string | symbol, found: PropertyDescriptor) => boolean): Shape {
+  shape(
+    value: object,
+    origin: Origin,
+    skip: (key: string | symbol, found: PropertyDescriptor) => boolean,
+  ): Shape {
     const keys: [string | symbol, PropertyDescriptor][] = [];
     let plain = true;
     for (const key of Reflect.ownKeys(value)) {
       const found = Object.getOwnPropertyDescriptor(value, key)!;
       if (skip(key, found)) continue;
       keys.push([key, found]);
-      plain &&= "value" in found && found.writable === true && found.enumerable === true && found.configurable === true;
+      plain &&= "value" in found && found.writable === true &&
+        found.enumerable === true && found.configurable === true;
     }
     const shape: Shape = {};
     if (Object.isFrozen(value)) shape.integrity = "frozen";
     else if (Object.isSealed(value)) shape.integrity = "sealed";
     else if (!Object.isExtensible(value)) shape.integrity = "fixed";
     if (shape.integrity === "frozen" || shape.integrity === "sealed") {
-      plain = keys.every(([, found]) => "value" in found && found.enumerable === true);
+      plain = keys.every(([, found]) =>
+        "value" in found && found.enumerable === true
+      );
     }
     if (keys.length === 0) return shape;
     this.weigh(keys.length * NODE_BYTES / 2, origin);
-    const below = (key: string | symbol): Origin => ({ up: origin, step: stepOf(key), holder: value });
+    const below = (key: string | symbol): Origin => ({
+      up: origin,
+      step: stepOf(key),
+      holder: value,
+    });
     if (plain) {
-      shape.props = keys.map(([key, found]) => [this.key(key, below(key)), this.slot(found.value, below(key))]);
+      shape.props = keys.map((
+        [key, found],
+      ) => [this.key(key, below(key)), this.slot(found.value, below(key))]);
       return shape;
     }
     shape.descriptors = keys.map(([key, found]) => {
-      const flags = (found.writable === true ? 1 : 0) | (found.enumerable === true ? 2 : 0) |
+      const flags = (found.writable === true ? 1 : 0) |
+        (found.enumerable === true ? 2 : 0) |
         (found.configurable === true ? 4 : 0);
       const at = below(key);
       return [
@@ -154,28 +182,44 @@ export class Capture {
   /** Counts bytes towards the limit, for the variable that they came by. */
   weigh(bytes: number, origin: Origin): void {
     this.#total += bytes;
-    if (bytes < 256 && this.#total <= this.limit) return;
     const variable = root(origin);
-    const key = variable.by === undefined ? variable.step : `${variable.step}\n${basePosition(variable.by)}`;
-    this.#bytes.set(key, (this.#bytes.get(key) ?? 0) + bytes);
+    this.#bytes.set(variable, (this.#bytes.get(variable) ?? 0) + bytes);
     if (this.#total > this.limit) this.tooLarge(this.#total);
   }
 
   tooLarge(bytes: number): never {
-    const [biggest] = [...this.#bytes].sort(([, a], [, b]) => b - a);
-    const [variable, by] = (biggest?.[0] ?? this.name).split("\n");
+    const variables = new Map<string, number>();
+    for (const [{ step, by }, size] of this.#bytes) {
+      const name = `"${step}"${
+        by === undefined ? "" : ` by the function ${basePosition(by)}`
+      }`;
+      variables.set(name, (variables.get(name) ?? 0) + size);
+    }
+    const [biggest] = [...variables].sort(([, a], [, b]) => b - a);
     throw new ClosureCaptureError(
-      `Cannot send ${this.name}: it is larger than the limit of ${mebibytes(this.limit)} ` +
-        `(${mebibytes(bytes)} so far), most of it captured as "${variable}"` +
-        `${by === undefined ? "" : ` by the function ${by}`}; share large data with sc.broadcast instead.`,
+      `Cannot send ${this.name}: it is larger than the limit of ${
+        mebibytes(this.limit)
+      } ` +
+        `(${mebibytes(bytes)} so far), most of it captured as ${
+          biggest?.[0] ?? this.name
+        }; ` +
+        "share large data with sc.broadcast instead.",
     );
   }
 
   /** @throws {ClosureCaptureError} that names the function, the variable and what it holds. */
-  refuse(origin: Origin, what: string, why = "which cannot travel to an executor"): never {
+  refuse(
+    origin: Origin,
+    what: string,
+    why = "which cannot travel to an executor",
+  ): never {
     let at = origin;
     let kind = what;
-    for (let up: Origin | undefined = origin; up !== undefined && up.by === undefined; up = up.up) {
+    for (
+      let up: Origin | undefined = origin;
+      up !== undefined && up.by === undefined;
+      up = up.up
+    ) {
       if (up.classOf !== undefined) {
         kind = up.classOf;
         at = up.up!;
@@ -186,7 +230,9 @@ export class Capture {
     throw new ClosureCaptureError(
       variable.by === undefined
         ? `Cannot send "${path}": it is ${kind}, ${why}.`
-        : `Cannot send the function ${basePosition(variable.by)}: it captures "${path}", ${kind}, ${why}.`,
+        : `Cannot send the function ${
+          basePosition(variable.by)
+        }: it captures "${path}", ${kind}, ${why}.`,
     );
   }
 
@@ -196,9 +242,11 @@ export class Capture {
     const registered = Symbol.keyFor(symbol);
     const wellKnown = symbol.description?.replace(/^Symbol\./, "") ?? "";
     let node: Node;
-    if (registered !== undefined) node = { t: "symbol", key: registered, registered: true };
-    else if (Reflect.get(Symbol, wellKnown) === symbol) node = { t: "symbol", key: wellKnown, registered: false };
-    else this.refuse(origin, `the unregistered ${String(symbol)}`);
+    if (registered !== undefined) {
+      node = { t: "symbol", key: registered, registered: true };
+    } else if (Reflect.get(Symbol, wellKnown) === symbol) {
+      node = { t: "symbol", key: wellKnown, registered: false };
+    } else this.refuse(origin, `the unregistered ${String(symbol)}`);
     const id = this.#allocate(symbol, origin);
     this.nodes[id] = node;
     return id;
@@ -216,13 +264,20 @@ export class Capture {
 function stepOf(key: string | symbol): string {
   if (typeof key === "symbol") return `[${String(key)}]`;
   if (/^\d+$/.test(key)) return `[${key}]`;
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
+    ? `.${key}`
+    : `[${JSON.stringify(key)}]`;
 }
 
+/** The variable that a value came by; remembered, as paths may be long. */
 function root(origin: Origin): Origin {
   let at = origin;
-  while (at.by === undefined && at.up !== undefined) at = at.up;
-  return at;
+  while (at.top === undefined && at.by === undefined && at.up !== undefined) {
+    at = at.up;
+  }
+  const top = at.top ?? at;
+  if (at !== origin) origin.top = top;
+  return top;
 }
 
 /** Longest path that an error shows, in steps. */
@@ -230,11 +285,17 @@ const MAX_STEPS = 8;
 
 function pathOf(origin: Origin): string {
   const steps: string[] = [];
-  for (let at: Origin | undefined = origin; at !== undefined; at = at.by === undefined ? at.up : undefined) {
+  for (
+    let at: Origin | undefined = origin;
+    at !== undefined;
+    at = at.by === undefined ? at.up : undefined
+  ) {
     steps.push(at.step);
   }
   steps.reverse();
-  if (steps.length > MAX_STEPS) steps.splice(1, steps.length - MAX_STEPS, " … ");
+  if (steps.length > MAX_STEPS) {
+    steps.splice(1, steps.length - MAX_STEPS, " … ");
+  }
   return steps.join("");
 }
 

@@ -1,5 +1,11 @@
 import type { Scope, Variable } from "eslint-scope";
-import { type AstNode, childNodes, type FunctionNode, isAssignment, type Script } from "./script.ts";
+import {
+  type AstNode,
+  childNodes,
+  type FunctionNode,
+  isAssignment,
+  type Script,
+} from "./script.ts";
 import { type ClassEdit, readClass } from "./class_code.ts";
 
 /** A variable that a function uses and does not declare. */
@@ -46,7 +52,10 @@ export interface FunctionCode {
 const codes = new WeakMap<FunctionNode, FunctionCode>();
 
 /** Analyses a function once. */
-export function functionCode(script: Script, source: FunctionNode): FunctionCode {
+export function functionCode(
+  script: Script,
+  source: FunctionNode,
+): FunctionCode {
   let code = codes.get(source);
   if (code === undefined) codes.set(source, code = analyse(script, source));
   return code;
@@ -63,19 +72,27 @@ function analyse(script: Script, source: FunctionNode): FunctionCode {
     : member.kind === "get" || member.kind === "set"
     ? member.kind
     : "method";
-  const uses = readUses(node, script.text, as);
+  const uses = readUses(node, as);
   const text = script.text.slice(source.start, source.end);
   const edits: Edit[] = [];
   let meta: FunctionCode["meta"];
   if (uses.metas.length > 0) {
     const name = unusedName("import_meta", text);
     meta = { name, members: uses.metas.map((use) => use.member) };
-    for (const { at } of uses.metas) edits.push({ from: at.start, to: at.end, text: name.padEnd(at.end - at.start) });
+    for (const { at } of uses.metas) {
+      edits.push({
+        from: at.start,
+        to: at.end,
+        text: name.padEnd(at.end - at.start),
+      });
+    }
   }
   let importer: string | undefined;
   if (uses.imports.length > 0) {
     importer = unusedName("import", text, "_mport");
-    for (const at of uses.imports) edits.push({ from: at.start, to: at.start + 6, text: importer });
+    for (const at of uses.imports) {
+      edits.push({ from: at.start, to: at.start + 6, text: importer });
+    }
   }
   const free = readFree(script, node);
   const usesArguments = as === "arrow" && free.delete("arguments");
@@ -111,7 +128,8 @@ function analyse(script: Script, source: FunctionNode): FunctionCode {
   // A function declaration made again as an expression binds its own name.
   if (node.type === "FunctionDeclaration") {
     code.free = code.free.filter(({ variable }) =>
-      variable === undefined || variable.defs.length !== 1 || variable.defs[0]!.node as unknown !== node ||
+      variable === undefined || variable.defs.length !== 1 ||
+      variable.defs[0]!.node as unknown !== node ||
       variable.references.some((reference) => reference.isWrite())
     );
   }
@@ -125,7 +143,9 @@ function isTopLevel(script: Script, source: FunctionNode): boolean {
 }
 
 function references(script: Script, node: AstNode, name: string): number[] {
-  return script.freeReferences(node).filter(({ identifier }) => identifier.name === name)
+  return script.freeReferences(node).filter(({ identifier }) =>
+    identifier.name === name
+  )
     .map(({ identifier }) => (identifier as unknown as AstNode).start);
 }
 
@@ -136,13 +156,23 @@ function readFree(script: Script, node: AstNode): Map<string, FreeVariable> {
     const { name } = reference.identifier;
     let known = free.get(name);
     if (known === undefined) {
-      known = { name, variable: reference.resolved ?? undefined, assigned: false, eager: false, members: [] };
+      known = {
+        name,
+        variable: reference.resolved ?? undefined,
+        assigned: false,
+        eager: false,
+        members: [],
+      };
       free.set(name, known);
     }
     if (isAssignment(reference)) known.assigned = true;
-    const member = memberOf.get((reference.identifier as unknown as AstNode).start);
+    const member = memberOf.get(
+      (reference.identifier as unknown as AstNode).start,
+    );
     if (member === undefined) known.members = undefined;
-    else if (known.members !== undefined && !known.members.includes(member)) known.members.push(member);
+    else if (known.members !== undefined && !known.members.includes(member)) {
+      known.members.push(member);
+    }
   }
   return free;
 }
@@ -156,8 +186,11 @@ function memberUses(root: AstNode): Map<number, string> {
       const object = node.object as AstNode;
       const property = node.property as AstNode;
       if (object.type === "Identifier") {
-        if (node.computed !== true && property.type === "Identifier") uses.set(object.start, property.name as string);
-        else if (property.type === "Literal" && typeof property.value === "string") {
+        if (node.computed !== true && property.type === "Identifier") {
+          uses.set(object.start, property.name as string);
+        } else if (
+          property.type === "Literal" && typeof property.value === "string"
+        ) {
           uses.set(object.start, property.value);
         }
       }
@@ -177,7 +210,7 @@ interface Uses {
 }
 
 /** Finds what a text needs of the functions around it. */
-function readUses(root: AstNode, text: string, as: FunctionCode["as"]): Uses {
+function readUses(root: AstNode, as: FunctionCode["as"]): Uses {
   const uses: Uses = {
     lexicalThis: false,
     memberSuper: false,
@@ -204,13 +237,17 @@ function readUses(root: AstNode, text: string, as: FunctionCode["as"]): Uses {
         break;
       case "Super":
         if (owner === "root") uses.memberSuper = true;
-        else if (owner === "outside") uses.refusal ??= 'it uses "super" of a method around it';
+        else if (owner === "outside") {
+          uses.refusal ??= 'it uses "super" of a method around it';
+        }
         break;
       case "MetaProperty":
         if ((node.meta as AstNode).name === "import") {
-          const member = parent?.type === "MemberExpression" && parent.object === node && parent.computed !== true
-            ? (parent.property as AstNode).name as string
-            : undefined;
+          const member =
+            parent?.type === "MemberExpression" && parent.object === node &&
+              parent.computed !== true
+              ? (parent.property as AstNode).name as string
+              : undefined;
           uses.metas.push({ at: node, member });
         } else if (owner === "outside") {
           uses.refusal ??= 'it uses "new.target" of a function around it';
@@ -220,12 +257,17 @@ function readUses(root: AstNode, text: string, as: FunctionCode["as"]): Uses {
         uses.imports.push(node);
         break;
       case "CallExpression":
-        if ((node.callee as AstNode).type === "Identifier" && (node.callee as AstNode).name === "eval") {
+        if (
+          (node.callee as AstNode).type === "Identifier" &&
+          (node.callee as AstNode).name === "eval"
+        ) {
           uses.refusal ??= 'it calls "eval", which may use any variable';
         }
         break;
       case "PrivateIdentifier":
-        if (!privates.has(node.name as string)) uses.outerPrivate ??= `#${node.name}`;
+        if (!privates.has(node.name as string)) {
+          uses.outerPrivate ??= `#${node.name}`;
+        }
         break;
       case "ClassBody": {
         const names = new Set(privates);
@@ -239,20 +281,36 @@ function readUses(root: AstNode, text: string, as: FunctionCode["as"]): Uses {
     }
     for (const [field, child] of childNodes(node)) {
       let childOwner = owner;
-      if (child.type === "FunctionExpression" || child.type === "FunctionDeclaration" || child.type === "StaticBlock") {
+      if (
+        child.type === "FunctionExpression" ||
+        child.type === "FunctionDeclaration" || child.type === "StaticBlock"
+      ) {
         childOwner = "inner";
-      } else if (node.type === "PropertyDefinition" && field === "value") childOwner = "inner";
+      } else if (node.type === "PropertyDefinition" && field === "value") {
+        childOwner = "inner";
+      }
       // A class evaluates its heritage outside itself; the root's is replaced.
       if (node === root && as === "class" && field === "superClass") continue;
-      stack.push({ node: child, owner: childOwner, privates: inner, parent: node });
+      stack.push({
+        node: child,
+        owner: childOwner,
+        privates: inner,
+        parent: node,
+      });
     }
   }
-  if (as === "class" && uses.lexicalThis) uses.refusal ??= 'its computed keys use "this"';
+  if (as === "class" && uses.lexicalThis) {
+    uses.refusal ??= 'its computed keys use "this"';
+  }
   return uses;
 }
 
 /** A name as long as `wanted` that does not occur in the text. */
-export function unusedName(wanted: string, text: string, alternative = wanted): string {
+export function unusedName(
+  wanted: string,
+  text: string,
+  alternative = wanted,
+): string {
   let name = alternative;
   for (let tries = 0; text.includes(name); tries++) {
     const tail = tries.toString(36);
@@ -263,5 +321,9 @@ export function unusedName(wanted: string, text: string, alternative = wanted): 
 
 /** The scopes around a scope, itself first. */
 export function* enclosing(scope: Scope): Generator<Scope> {
-  for (let current: Scope | null = scope; current !== null; current = current.upper) yield current;
+  for (
+    let current: Scope | null = scope;
+    current !== null;
+    current = current.upper
+  ) yield current;
 }

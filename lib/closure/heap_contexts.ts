@@ -6,7 +6,13 @@ export interface HeapContext {
 }
 
 interface SnapshotText {
-  snapshot: { meta: { node_fields: string[]; edge_fields: string[]; edge_types: [string[], ...unknown[]] } };
+  snapshot: {
+    meta: {
+      node_fields: string[];
+      edge_fields: string[];
+      edge_types: [string[], ...unknown[]];
+    };
+  };
   nodes: number[];
   edges: number[];
   strings: string[];
@@ -19,9 +25,16 @@ const MAX_CONTEXTS = 1_000;
  * Reads the context chains of functions out of a heap snapshot. It is the only place where V8 tells
  * which scopes are the same one and what `this` an arrow function holds.
  */
-export function readContexts(chunks: string[], functionIds: number[]): Map<number, HeapContext[]> {
+export function readContexts(
+  chunks: string[],
+  functionIds: number[],
+): Map<number, HeapContext[]> {
   const snapshot = JSON.parse(chunks.join("")) as SnapshotText;
-  const { node_fields: nodeFields, edge_fields: edgeFields, edge_types: [edgeTypes] } = snapshot.snapshot.meta;
+  const {
+    node_fields: nodeFields,
+    edge_fields: edgeFields,
+    edge_types: [edgeTypes],
+  } = snapshot.snapshot.meta;
   const { nodes, edges, strings } = snapshot;
   const nodeSize = nodeFields.length;
   const edgeSize = edgeFields.length;
@@ -47,7 +60,10 @@ export function readContexts(chunks: string[], functionIds: number[]): Map<numbe
 
   function follow(node: number, name: string): number | undefined {
     for (let at = firstEdge[node]!; at < firstEdge[node + 1]!; at += edgeSize) {
-      if (edges[at + typeField] === internal && strings[edges[at + nameField]!] === name) {
+      if (
+        edges[at + typeField] === internal &&
+        strings[edges[at + nameField]!] === name
+      ) {
         return edges[at + toField]! / nodeSize;
       }
     }
@@ -60,9 +76,16 @@ export function readContexts(chunks: string[], functionIds: number[]): Map<numbe
     let current = follow(node, "context");
     while (current !== undefined && chain.length < MAX_CONTEXTS) {
       const variables = new Map<string, number>();
-      for (let at = firstEdge[current]!; at < firstEdge[current + 1]!; at += edgeSize) {
+      for (
+        let at = firstEdge[current]!;
+        at < firstEdge[current + 1]!;
+        at += edgeSize
+      ) {
         if (edges[at + typeField] !== context) continue;
-        variables.set(strings[edges[at + nameField]!]!, nodes[edges[at + toField]! + idField]!);
+        variables.set(
+          strings[edges[at + nameField]!]!,
+          nodes[edges[at + toField]! + idField]!,
+        );
       }
       chain.push({ id: nodes[current * nodeSize + idField]!, variables });
       current = follow(current, "previous");

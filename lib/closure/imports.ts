@@ -1,11 +1,15 @@
 /** Specifiers that name the same module in every process. */
 const ABSOLUTE = /^(?:node|npm|jsr|https?):/;
 
+/** Where packages are kept: in a project's own folder, or in Deno's cache by registry, name and version. */
+const PACKAGE =
+  /\/node_modules\/|\/npm\/[^/]+\/(?:@[^/]+\/)?[^/]+\/\d+\.\d+\.\d+[^/]*\//;
+
 /**
  * How an import travels: as the specifier that another process imports, or undefined when the
  * module is a file of the application, whose values travel themselves.
  */
-export function resolveImport(specifier: string, from: string): string | undefined {
+export function resolveImport(specifier: string): string | undefined {
   if (ABSOLUTE.test(specifier)) return specifier;
   if (/^(?:\.{0,2}\/|file:|data:|blob:)/.test(specifier)) return undefined;
   let resolved: string;
@@ -15,6 +19,6 @@ export function resolveImport(specifier: string, from: string): string | undefin
     // Not in this program's import map: the other process looks it up in its own.
     return specifier;
   }
-  if (ABSOLUTE.test(resolved) || resolved.includes("/node_modules/")) return resolved;
-  return resolved.startsWith("file:") && resolved !== from ? undefined : specifier;
+  const isFile = resolved.startsWith("file:") && !PACKAGE.test(resolved);
+  return isFile ? undefined : specifier;
 }

@@ -13,13 +13,20 @@ export const NODE_PREFIX = "node:";
 /** Values that no global names. */
 export const HIDDEN: Readonly<Record<string, () => unknown>> = {
   "%TypedArray%": () => Object.getPrototypeOf(Uint8Array),
-  "%GeneratorFunction%": () => Object.getPrototypeOf(function* () {}).constructor,
-  "%AsyncFunction%": () => Object.getPrototypeOf(async function () {}).constructor,
-  "%AsyncGeneratorFunction%": () => Object.getPrototypeOf(async function* () {}).constructor,
-  "%IteratorPrototype%": () => Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())),
-  "%ArrayIteratorPrototype%": () => Object.getPrototypeOf([][Symbol.iterator]()),
+  "%GeneratorFunction%": () =>
+    Object.getPrototypeOf(function* () {}).constructor,
+  "%AsyncFunction%": () =>
+    Object.getPrototypeOf(async function () {}).constructor,
+  "%AsyncGeneratorFunction%": () =>
+    Object.getPrototypeOf(async function* () {}).constructor,
+  "%IteratorPrototype%": () =>
+    Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())),
+  "%ArrayIteratorPrototype%": () =>
+    Object.getPrototypeOf([][Symbol.iterator]()),
   "%AsyncIteratorPrototype%": () =>
-    Object.getPrototypeOf(Object.getPrototypeOf((async function* () {}).prototype)),
+    Object.getPrototypeOf(
+      Object.getPrototypeOf((async function* () {}).prototype),
+    ),
 };
 
 /** The value at a path, in this process. @throws {ClosureRestoreError} when a step is missing. */
@@ -32,7 +39,9 @@ export function resolveIntrinsic({ path, part }: IntrinsicPath): unknown {
     : Reflect.get(globalThis, first!);
   for (const [index, step] of rest.entries()) {
     if (value === null || value === undefined) break;
-    const key = step.startsWith("@@") ? Reflect.get(Symbol, step.slice(2)) as symbol : step;
+    const key = step.startsWith("@@")
+      ? Reflect.get(Symbol, step.slice(2)) as symbol
+      : step;
     if (part !== undefined && index === rest.length - 1) {
       value = Object.getOwnPropertyDescriptor(value, key)?.[part];
     } else {

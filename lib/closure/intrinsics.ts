@@ -3,7 +3,14 @@ import process from "node:process";
 import { HIDDEN, type IntrinsicPath, NODE_PREFIX } from "./intrinsic_values.ts";
 
 /** Objects of the runtime that hold what the application or its user put there. */
-const OPAQUE = new Set(["globalThis", "self", "window", "global", "localStorage", "sessionStorage"]);
+const OPAQUE = new Set([
+  "globalThis",
+  "self",
+  "window",
+  "global",
+  "localStorage",
+  "sessionStorage",
+]);
 
 const MAX_DEPTH = 6;
 
@@ -37,11 +44,17 @@ export function intrinsicPathLate(value: unknown): IntrinsicPath | undefined {
     }
   }
   const found = known.get(value);
-  if (found !== undefined || typeof value !== "function" || modulesRead) return found;
+  if (found !== undefined || typeof value !== "function" || modulesRead) {
+    return found;
+  }
   modulesRead = true;
   for (const name of builtinModules()) {
-    const exports = readQuietly(() => process.getBuiltinModule(name)) as object | undefined;
-    if (exports !== undefined) add(exports, [NODE_PREFIX + name], MAX_DEPTH - 3);
+    const exports = readQuietly(() => process.getBuiltinModule(name)) as
+      | object
+      | undefined;
+    if (exports !== undefined) {
+      add(exports, [NODE_PREFIX + name], MAX_DEPTH - 3);
+    }
   }
   return known.get(value);
 }
@@ -53,7 +66,9 @@ export function isRuntimeGlobal(name: string): boolean {
   if (descriptor === undefined) return false;
   if (!("value" in descriptor)) return true;
   const { value } = descriptor;
-  if (typeof value !== "object" && typeof value !== "function" || value === null) return true;
+  if (
+    typeof value !== "object" && typeof value !== "function" || value === null
+  ) return true;
   return known.has(value) || OPAQUE.has(name);
 }
 
@@ -61,33 +76,51 @@ function add(value: unknown, path: string[], depth = MAX_DEPTH): void {
   const queue: [unknown, string[], number][] = [[value, path, depth]];
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const [object, at, left] = next;
-    if (typeof object !== "function" && (typeof object !== "object" || object === null)) continue;
-    if (known.has(object) || object === globalThis || types.isProxy(object)) continue;
+    if (
+      typeof object !== "function" &&
+      (typeof object !== "object" || object === null)
+    ) continue;
+    if (known.has(object) || object === globalThis || types.isProxy(object)) {
+      continue;
+    }
     // Lists such as Deno.args differ from process to process: they travel as data.
-    if (Array.isArray(object)) continue;
+    if (Array.isArray(object) && object !== Array.prototype) continue;
     known.set(object, { path: at });
     if (left === 0) continue;
     for (const key of Reflect.ownKeys(object)) {
       const step = typeof key === "string" ? key : wellKnownStep(key);
-      if (step === undefined || step === "constructor" || step.startsWith("@@") && typeof key === "string") continue;
+      if (
+        step === undefined || step === "constructor" ||
+        step.startsWith("@@") && typeof key === "string"
+      ) continue;
       const descriptor = Object.getOwnPropertyDescriptor(object, key)!;
-      if ("value" in descriptor) queue.push([descriptor.value, [...at, step], left - 1]);
+      if ("value" in descriptor) {
+        queue.push([descriptor.value, [...at, step], left - 1]);
+      }
       for (const part of ["get", "set"] as const) {
         const half = descriptor[part];
-        if (half !== undefined && !known.has(half)) known.set(half, { path: [...at, step], part });
+        if (half !== undefined && !known.has(half)) {
+          known.set(half, { path: [...at, step], part });
+        }
       }
     }
   }
 }
 
 function wellKnownStep(symbol: symbol): string | undefined {
-  const name = symbol.description?.startsWith("Symbol.") ? symbol.description.slice("Symbol.".length) : undefined;
-  return name !== undefined && Reflect.get(Symbol, name) === symbol ? `@@${name}` : undefined;
+  const name = symbol.description?.startsWith("Symbol.")
+    ? symbol.description.slice("Symbol.".length)
+    : undefined;
+  return name !== undefined && Reflect.get(Symbol, name) === symbol
+    ? `@@${name}`
+    : undefined;
 }
 
 function builtinModules(): string[] {
   const module = process.getBuiltinModule("node:module");
-  return module.builtinModules.filter((name) => !name.startsWith("_") && !name.includes("repl"));
+  return module.builtinModules.filter((name) =>
+    !name.startsWith("_") && !name.includes("repl")
+  );
 }
 
 /** What a getter of the runtime gives, or undefined where this process may not have it. */

@@ -5,7 +5,9 @@ import { ClosureRestoreError } from "./errors.ts";
 export const RECIPE_VERSION = 1;
 
 /** A primitive as it is, or a reference to the node of that index (a primitive is never an array). */
-export type Slot = undefined | null | boolean | number | string | bigint | [nodeIndex: number];
+export type Slot = undefined | null | boolean | number | string | bigint | [
+  nodeIndex: number,
+];
 
 /** A property key: a name, or a reference to a symbol node. */
 export type Key = string | [nodeIndex: number];
@@ -15,7 +17,11 @@ export interface Shape {
   /** Plain data properties: writable, enumerable, configurable. */
   props?: [key: Key, value: Slot][];
   /** All others; flags are 1 writable, 2 enumerable, 4 configurable. */
-  descriptors?: [key: Key, flags: number, parts: { value: Slot } | { get: Slot; set: Slot }][];
+  descriptors?: [
+    key: Key,
+    flags: number,
+    parts: { value: Slot } | { get: Slot; set: Slot },
+  ][];
   /** Left out: the kind's usual prototype. */
   proto?: Slot;
   integrity?: "frozen" | "sealed" | "fixed";
@@ -39,13 +45,22 @@ export interface Made {
   late?: number[];
   /** Lexical `this` of an arrow function. */
   self?: Slot;
+  /** Lexical `arguments` of an arrow function, the first of what its maker takes. */
+  args?: Slot[];
+  /** The class whose text holds `make`, for a function that uses its private members. */
+  inClass?: number;
 }
 
 export type Node =
   & Shape
   & (
     | { t: "object" }
-    | { t: "array"; length: number; items?: Slot[]; sparse?: [index: number, value: Slot][] }
+    | {
+      t: "array";
+      length: number;
+      items?: Slot[];
+      sparse?: [index: number, value: Slot][];
+    }
     | { t: "map"; entries: Slot[] }
     | { t: "set"; entries: Slot[] }
     | { t: "date"; time: number }
@@ -54,7 +69,13 @@ export type Node =
     | { t: "boxed"; value: Slot }
     | { t: "arguments"; length: number }
     | { t: "buffer"; bytes: Uint8Array; maxByteLength?: number }
-    | { t: "view"; type: string; buffer: number; offset: number; length?: number }
+    | {
+      t: "view";
+      type: string;
+      buffer: number;
+      offset: number;
+      length?: number;
+    }
     | { t: "node-buffer"; bytes: Uint8Array }
     | { t: "made-by"; constructor: string; args: unknown[] }
     | { t: "symbol"; key: string; registered: boolean }
@@ -63,8 +84,17 @@ export type Node =
     | { t: "importer"; base: string }
     | { t: "travel"; kind: string; data: Uint8Array }
     | { t: "bound"; target: number; self: Slot; args: Slot[] }
-    | { t: "scope"; unit: number; make: string; parent?: number; values: Slot[] }
-    | ({ t: "function"; as: "value" | "method" | "get" | "set"; home?: number } & Made)
+    | {
+      t: "scope";
+      unit: number;
+      make: string;
+      parent?: number;
+      values: Slot[];
+    }
+    | (
+      & { t: "function"; as: "value" | "method" | "get" | "set"; home?: number }
+      & Made
+    )
     | (
       & {
         t: "class";
@@ -73,12 +103,18 @@ export type Node =
         removed: { of: "static" | "prototype"; key: Key }[];
         privateStatics: [name: string, value: Slot][];
         /** Whether the text was given a way to fill private fields of instances. */
-        stamps: boolean;
+        tools: boolean;
       }
       & Made
     )
     | { t: "prototype"; of: number }
-    | { t: "member"; class: number; of: "static" | "prototype"; key: Key; part: "value" | "get" | "set" }
+    | {
+      t: "member";
+      class: number;
+      of: "static" | "prototype";
+      key: Key;
+      part: "value" | "get" | "set";
+    }
   );
 
 /** One compiled text: an expression whose value is an object of makers. */
@@ -108,24 +144,34 @@ export function encodeRecipe(recipe: Recipe): Uint8Array {
 /** @throws {ClosureRestoreError} when the version is unknown or the bytes are damaged. */
 export function decodeRecipe(bytes: Uint8Array): Recipe {
   if (bytes.length < 2) {
-    throw new ClosureRestoreError(`Cannot restore a closure from ${bytes.length} bytes: the capture is empty.`);
+    throw new ClosureRestoreError(
+      `Cannot restore a closure from ${bytes.length} bytes: the capture is empty.`,
+    );
   }
   if (bytes[0] !== RECIPE_VERSION) {
     throw new ClosureRestoreError(
-      `Cannot restore a closure: its format is version ${bytes[0]}, this build reads version ${RECIPE_VERSION}.`,
+      `Cannot restore a closure: its format is version ${
+        bytes[0]
+      }, this build reads version ${RECIPE_VERSION}.`,
     );
   }
   let recipe: Recipe;
   try {
     recipe = deserialize(bytes.subarray(1)) as Recipe;
   } catch (cause) {
-    throw new ClosureRestoreError("Cannot restore a closure: its bytes are damaged.", { cause });
+    throw new ClosureRestoreError(
+      "Cannot restore a closure: its bytes are damaged.",
+      { cause },
+    );
   }
   if (
-    typeof recipe !== "object" || recipe === null || !Array.isArray(recipe.nodes) ||
+    typeof recipe !== "object" || recipe === null ||
+    !Array.isArray(recipe.nodes) ||
     !Array.isArray(recipe.order) || !Array.isArray(recipe.units)
   ) {
-    throw new ClosureRestoreError("Cannot restore a closure: its bytes hold something else.");
+    throw new ClosureRestoreError(
+      "Cannot restore a closure: its bytes hold something else.",
+    );
   }
   return recipe;
 }

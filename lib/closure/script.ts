@@ -1,5 +1,11 @@
 import { parse } from "acorn";
-import { analyze, type Reference, type Scope, type ScopeManager, type Variable } from "eslint-scope";
+import {
+  analyze,
+  type Reference,
+  type Scope,
+  type ScopeManager,
+  type Variable,
+} from "eslint-scope";
 import type { ScriptFacts } from "./inspector.ts";
 
 /** A node of the syntax tree, as acorn makes it. */
@@ -38,16 +44,38 @@ const FUNCTION_TYPES = new Set([
   "ClassExpression",
 ]);
 
-/** A parsed script: its functions by position, its variables, its imports. Made once a script. */
+/** A script: its functions by position, its variables, its imports. Parsed once. */
 export class Script {
-  readonly imports = new Map<string, ImportBinding>();
+  readonly #imports = new Map<string, ImportBinding>();
   readonly #functions: FunctionNode[] = [];
   readonly #lines: number[] = [0];
   readonly #scopes = new Map<AstNode, Scope>();
   readonly #found = new Map<string, FunctionNode>();
 
-  constructor(readonly id: string, readonly facts: ScriptFacts, readonly text: string) {
-    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.#lines.push(at + 1);
+  #analysed = false;
+
+  constructor(
+    readonly id: string,
+    readonly facts: ScriptFacts,
+    readonly text: string,
+  ) {}
+
+  /** Names that the module imports. */
+  get imports(): ReadonlyMap<string, ImportBinding> {
+    this.#analyse();
+    return this.#imports;
+  }
+
+  /** Parsing waits until it is needed: scripts of the runtime never are. */
+  #analyse(): void {
+    if (this.#analysed) return;
+    this.#analysed = true;
+    const { text, facts } = this;
+    for (
+      let at = text.indexOf("\n");
+      at !== -1;
+      at = text.indexOf("\n", at + 1)
+    ) this.#lines.push(at + 1);
     const { tree, sourceType } = parseScript(text, facts.isModule);
     const manager: ScopeManager = analyze(tree as never, {
       ecmaVersion: 2022,
@@ -56,7 +84,10 @@ export class Script {
     });
     for (const scope of manager.scopes) {
       const block = scope.block as unknown as AstNode;
-      if ("functionExpressionScope" in scope && scope.functionExpressionScope === true) continue;
+      if (
+        "functionExpressionScope" in scope &&
+        scope.functionExpressionScope === true
+      ) continue;
       if (!this.#scopes.has(block)) this.#scopes.set(block, scope);
     }
     this.#collect(tree);
@@ -81,11 +112,13 @@ export class Script {
 
   /** The function whose text is `source` and in which V8 places `line` and `column` (0-based). */
   find(line: number, column: number, source: string): FunctionNode | undefined {
+    this.#analyse();
     const key = `${line}:${column}:${source.length}`;
     const cached = this.#found.get(key);
     if (cached !== undefined) return cached;
     const row = line - this.facts.startLine;
-    const offset = (this.#lines[row] ?? 0) + column - (row === 0 ? this.facts.startColumn : 0);
+    const offset = (this.#lines[row] ?? 0) + column -
+      (row === 0 ? this.facts.startColumn : 0);
     let best: FunctionNode | undefined;
     for (const candidate of this.#functions) {
       if (candidate.start > offset || candidate.end <= offset) continue;
@@ -100,7 +133,9 @@ export class Script {
   /** References of a function or class to variables that it does not declare itself. */
   freeReferences(node: AstNode): Reference[] {
     const scope = this.#scopes.get(node);
-    return (scope?.through ?? []).filter(({ resolved }) => resolved === null || !isInside(resolved, node));
+    return (scope?.through ?? []).filter(({ resolved }) =>
+      resolved === null || !isInside(resolved, node)
+    );
   }
 
   /** Whether the code of a node is strict. */
@@ -108,24 +143,36 @@ export class Script {
     return this.#scopes.get(node)?.isStrict ?? this.facts.isModule;
   }
 
-  /** Text ranges of every member of a class, to tell them from what was put on the class later. */
-  functionOf(node: AstNode): FunctionNode | undefined {
-    return this.#functions.find((candidate) => candidate.node === node);
-  }
-
   #collect(tree: AstNode): void {
-    const stack: { node: AstNode; path: string[]; member?: AstNode; ofClass?: AstNode; name?: string }[] = [
+    const stack: {
+      node: AstNode;
+      path: string[];
+      member?: AstNode;
+      ofClass?: AstNode;
+      name?: string;
+    }[] = [
       { node: tree, path: [] },
     ];
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
       const { node, path, member, ofClass, name } = next;
       let inner = path;
       if (FUNCTION_TYPES.has(node.type)) {
-        const own = (node.id as AstNode | null | undefined)?.name as string | undefined;
+        const own = (node.id as AstNode | null | undefined)?.name as
+          | string
+          | undefined;
         const label = own ?? name ?? "<anonymous>";
         inner = [...path, label];
-        const start = member === undefined ? node.start : memberStart(member, this.text);
-        this.#functions.push({ node, path: inner, start, end: node.end, member, ofClass });
+        const start = member === undefined
+          ? node.start
+          : memberStart(member, this.text);
+        this.#functions.push({
+          node,
+          path: inner,
+          start,
+          end: node.end,
+          member,
+          ofClass,
+        });
       }
       for (const [field, child] of childNodes(node)) {
         const link: (typeof stack)[number] = { node: child, path: inner };
@@ -133,12 +180,17 @@ export class Script {
           link.member = node;
           link.name = keyName(node, this.text);
           if (node.type === "MethodDefinition") link.ofClass = ofClass;
-        } else if (field === "value" && (node.type === "Property" || node.type === "PropertyDefinition")) {
+        } else if (
+          field === "value" &&
+          (node.type === "Property" || node.type === "PropertyDefinition")
+        ) {
           link.name = keyName(node, this.text);
         } else if (field === "init" && node.type === "VariableDeclarator") {
           link.name = (node.id as AstNode).name as string | undefined;
         }
-        if (node.type === "ClassDeclaration" || node.type === "ClassExpression") link.ofClass = node;
+        if (
+          node.type === "ClassDeclaration" || node.type === "ClassExpression"
+        ) link.ofClass = node;
         else if (node.type === "ClassBody") link.ofClass = ofClass;
         stack.push(link);
       }
@@ -157,14 +209,16 @@ export class Script {
           : part.type === "ImportDefaultSpecifier"
           ? "default"
           : (imported!.name ?? imported!.value) as string;
-        this.imports.set(local, { specifier, name });
+        this.#imports.set(local, { specifier, name });
       }
     }
   }
 }
 
 /** The node's children with the name of the field that holds each. */
-export function* childNodes(node: AstNode): Generator<[field: string, child: AstNode]> {
+export function* childNodes(
+  node: AstNode,
+): Generator<[field: string, child: AstNode]> {
   for (const [field, value] of Object.entries(node)) {
     if (Array.isArray(value)) {
       for (const item of value) if (isNode(item)) yield [field, item];
@@ -174,7 +228,7 @@ export function* childNodes(node: AstNode): Generator<[field: string, child: Ast
   }
 }
 
-/** Whether any function but the one around it may assign to the variable. */
+/** Whether a reference assigns to its variable after it was initialised. */
 export function isAssignment(reference: Reference): boolean {
   return reference.isWrite() && reference.init !== true;
 }
@@ -182,7 +236,8 @@ export function isAssignment(reference: Reference): boolean {
 /** Whether a variable is declared inside a node. */
 export function isInside(variable: Variable, node: AstNode): boolean {
   const block = variable.scope.block as unknown as AstNode;
-  return block.start >= node.start && block.end <= node.end && variable.scope.type !== "global" &&
+  return block.start >= node.start && block.end <= node.end &&
+    variable.scope.type !== "global" &&
     variable.scope.type !== "module";
 }
 
@@ -201,25 +256,46 @@ export function keyName(member: AstNode, text: string): string {
 
 function isMember(node: AstNode): boolean {
   return node.type === "MethodDefinition" ||
-    node.type === "Property" && (node.method === true || node.kind === "get" || node.kind === "set");
+    node.type === "Property" &&
+      (node.method === true || node.kind === "get" || node.kind === "set");
 }
 
 /** V8's text of a static member begins after `static`. */
 function memberStart(member: AstNode, text: string): number {
   if (member.static !== true) return member.start;
-  const skipped = /^static(?:\s|\/\*[^]*?\*\/|\/\/.*)*/.exec(text.slice(member.start, member.end));
+  const skipped = /^static(?:\s|\/\*[^]*?\*\/|\/\/.*)*/.exec(
+    text.slice(member.start, member.end),
+  );
   return member.start + (skipped?.[0].length ?? 0);
 }
 
 function isNode(value: unknown): value is AstNode {
-  return typeof value === "object" && value !== null && typeof (value as AstNode).type === "string";
+  return typeof value === "object" && value !== null &&
+    typeof (value as AstNode).type === "string";
 }
 
-function parseScript(text: string, isModule: boolean): { tree: AstNode; sourceType: "module" | "script" | "commonjs" } {
-  const options = { ecmaVersion: "latest", ranges: true, allowHashBang: true } as const;
+function parseScript(
+  text: string,
+  isModule: boolean,
+): { tree: AstNode; sourceType: "module" | "script" | "commonjs" } {
+  const options = {
+    ecmaVersion: "latest",
+    ranges: true,
+    allowHashBang: true,
+  } as const;
   if (isModule) {
-    return { tree: parse(text, { ...options, sourceType: "module" }) as unknown as AstNode, sourceType: "module" };
+    return {
+      tree: parse(text, {
+        ...options,
+        sourceType: "module",
+      }) as unknown as AstNode,
+      sourceType: "module",
+    };
   }
-  const tree = parse(text, { ...options, sourceType: "script", allowReturnOutsideFunction: true });
+  const tree = parse(text, {
+    ...options,
+    sourceType: "script",
+    allowReturnOutsideFunction: true,
+  });
   return { tree: tree as unknown as AstNode, sourceType: "script" };
 }

@@ -2,7 +2,9 @@
  * The key under which an engine's own object says how it travels to an executor. It is registered,
  * so that every copy of this module in a process agrees on it.
  */
-export const travel: unique symbol = Symbol.for("sparkts.closure.travel") as never;
+export const travel: unique symbol = Symbol.for(
+  "sparkts.closure.travel",
+) as never;
 
 /** How an object travels: as a `kind` and structured-cloneable `data` that `revive[kind]` takes back, or not at all. */
 export type Travel =

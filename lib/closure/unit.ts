@@ -1,6 +1,11 @@
 import type { Scope, Variable } from "eslint-scope";
-import { nameEdit } from "./class_code.ts";
-import { type Edit, enclosing, type FunctionCode, unusedName } from "./function_code.ts";
+import { MAKE, nameEdit } from "./class_code.ts";
+import {
+  type Edit,
+  enclosing,
+  type FunctionCode,
+  unusedName,
+} from "./function_code.ts";
 import type { Unit } from "./recipe.ts";
 import { markedFilename, type Segment } from "./stack.ts";
 
@@ -17,6 +22,8 @@ export interface MakerPlan {
   stamps: boolean;
   /** Innermost scope with shared variables. */
   scope: ScopePlan | undefined;
+  /** Makers of functions that use private members of the class. */
+  inner: (readonly [name: string, plan: MakerPlan])[];
 }
 
 /** A scope of the source whose variables captured functions assign. */
@@ -41,7 +48,13 @@ export class UnitWriter {
     writer.#put("({");
     writer.#members(undefined, makers, scopes);
     writer.#put("})");
-    return { text: writer.#out, filename: markedFilename(makers[0]![1].code.script.facts.url || "anonymous:script", writer.#segments) };
+    return {
+      text: writer.#out,
+      filename: markedFilename(
+        makers[0]![1].code.script.facts.url || "anonymous:script",
+        writer.#segments,
+      ),
+    };
   }
 
   #members(
@@ -49,11 +62,15 @@ export class UnitWriter {
     makers: readonly (readonly [string, MakerPlan])[],
     scopes: readonly (readonly [string, ScopePlan])[],
   ): void {
-    for (const [name, plan] of makers) if (plan.scope === parent) this.#maker(name, plan);
+    for (const [name, plan] of makers) {
+      if (plan.scope === parent) this.#maker(name, plan);
+    }
     for (const [name, plan] of scopes) {
       if (plan.parent !== parent) continue;
       const names = plan.variables.map((variable) => variable.name).join(",");
-      this.#put(`${name}(){let ${names};return{put(){[${names}]=arguments[0]},`);
+      this.#put(
+        `${name}(){let ${names};return{put(){[${names}]=arguments[0]},`,
+      );
       this.#members(plan, makers, scopes);
       this.#put("}},\n");
     }
@@ -69,18 +86,27 @@ export class UnitWriter {
       guard: fresh("$guard"),
       tools: fresh("$tools"),
       params: fresh("$params"),
+      key: fresh("$key"),
     };
     const extra: string[] = [];
     if (code.class?.hasHeritage === true) extra.push(names.heritage);
+    for (const index of code.class?.computed.keys() ?? []) {
+      extra.push(`${names.key}${index}`);
+    }
     const argumentsName = fresh("$arguments");
     if (code.usesArguments) extra.push(argumentsName);
-    this.#put(`${name}(${[...extra, ...params].join(",")}){${code.strict ? '"use strict";' : ""}`);
+    this.#put(
+      `${name}(${[...extra, ...params].join(",")}){${
+        code.strict ? '"use strict";' : ""
+      }`,
+    );
     const tuple = late.length > 0 || stamps;
     if (stamps) this.#put(`let ${names.guard}=false,${names.tools};`);
     const result = selfName ?? fresh("$value");
     this.#put(`const ${result}=`);
     if (code.usesArguments) this.#put("(function(){return");
-    const wrapped = code.as === "method" || code.as === "get" || code.as === "set";
+    const wrapped = code.as === "method" || code.as === "get" ||
+      code.as === "set";
     this.#put(wrapped ? "({" : "(");
     const edits = [...code.edits, ...(stamps ? code.class!.stampEdits : [])]
       .sort((a, b) => a.from - b.from)
@@ -94,20 +120,31 @@ export class UnitWriter {
       return;
     }
     const assigned = late.map((index) => params[index]).join(",");
-    this.#put(`return[${result},function(){${assigned === "" ? "" : `[${assigned}]=arguments[0]`}}`);
+    this.#put(
+      `return[${result},function(){${
+        assigned === "" ? "" : `[${assigned}]=arguments[0]`
+      }}`,
+    );
     this.#put(`${stamps ? `,${names.tools}` : ""}]},\n`);
   }
 
   /** The function's text on lines of its own, with a segment for each piece that begins one. */
-  #source({ code }: MakerPlan, edits: Edit[]): void {
+  #source({ code, inner }: MakerPlan, edits: Edit[]): void {
     const { script, source } = code;
     let at = source.start;
     this.#break(script.position(at));
     for (const { from, to, text } of edits) {
       this.#put(script.text.slice(at, from));
-      this.#put(text);
+      const [before, after] = text.split(MAKE) as [string, string | undefined];
+      this.#put(before);
+      if (after !== undefined) {
+        for (const [name, plan] of inner) this.#maker(name, plan);
+        this.#put(after);
+      }
       at = to;
-      if (text.endsWith("\n")) this.#segments.push({ out: this.#line, ...script.position(at) });
+      if (text.endsWith("\n")) {
+        this.#segments.push({ out: this.#line, ...script.position(at) });
+      }
     }
     this.#put(script.text.slice(at, source.end));
   }
@@ -119,7 +156,11 @@ export class UnitWriter {
 
   #put(text: string): void {
     this.#out += text;
-    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.#line++;
+    for (
+      let at = text.indexOf("\n");
+      at !== -1;
+      at = text.indexOf("\n", at + 1)
+    ) this.#line++;
   }
 }
 
@@ -132,10 +173,16 @@ function keyEdit({ source, script }: FunctionCode): Edit[] {
     const close = script.text.indexOf("]", key.end);
     return [{ from: open, to: close + 1, text: "method\n" }];
   }
-  return key.type === "PrivateIdentifier" ? [{ from: key.start, to: key.end, text: "method\n" }] : [];
+  return key.type === "PrivateIdentifier"
+    ? [{ from: key.start, to: key.end, text: "method\n" }]
+    : [];
 }
 
 /** The scopes with shared variables around a variable's own, outermost first. */
-export function planChain(innermost: Scope, shared: ReadonlyMap<Scope, Variable[]>): Scope[] {
-  return [...enclosing(innermost)].filter((scope) => shared.has(scope)).reverse();
+export function planChain(
+  innermost: Scope,
+  shared: ReadonlyMap<Scope, Variable[]>,
+): Scope[] {
+  return [...enclosing(innermost)].filter((scope) => shared.has(scope))
+    .reverse();
 }

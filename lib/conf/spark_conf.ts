@@ -83,9 +83,11 @@ export class SparkConf {
 /**
  * Whether an executor must have this setting before it can reach the driver,
  * so that what the worker's side gave wins over what the driver sends
- * (Spark: `SparkConf.isExecutorStartupConf`).
+ * (Spark: `SparkConf.isExecutorStartupConf`). The secret is not among them: it
+ * would be seen on a command line.
  */
 export function isExecutorStartupSetting(key: string): boolean {
+  if (key === "spark.authenticate.secret") return false;
   return /^spark\.(auth|ssl|rpc|network)/.test(key) ||
     (key.startsWith("spark.") && key.endsWith(".port")) ||
     key.startsWith("spark.port.");

@@ -67,8 +67,10 @@ function scaled(
   defaultUnit: string,
 ): number | undefined {
   const match = /^(-?\d+)([a-z]*)$/.exec(text.trim().toLowerCase());
-  const scale = match && units[match[2] || defaultUnit];
-  return match && scale ? Number(match[1]) * scale : undefined;
+  const unit = match?.[2] || defaultUnit;
+  return match && Object.hasOwn(units, unit)
+    ? Number(match[1]) * units[unit]
+    : undefined;
 }
 
 function refuse(reason: string): never {
@@ -80,7 +82,7 @@ export function toMegabytes(bytes: Bytes): Megabytes {
   return Math.floor(bytes / 2 ** 20);
 }
 
-/** A size for people: `512.0 MiB`, `1.5 GiB`. */
+/** A size for people: `512 MiB`, `1.5 GiB`. */
 export function formatMegabytes(megabytes: Megabytes): string {
   return megabytes >= 1024
     ? `${(megabytes / 1024).toFixed(1)} GiB`

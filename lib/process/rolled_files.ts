@@ -33,7 +33,25 @@ export async function listRolledFiles(path: string): Promise<string[]> {
   for await (const { name } of Deno.readDir(folder)) {
     if (name.startsWith(prefix)) names.push(name);
   }
-  return names.sort().map((name) => join(folder, name));
+  return names.sort(compareRolledNames).map((name) => join(folder, name));
+}
+
+/**
+ * By time, then by the number that tells files of one time apart: in a plain
+ * comparison of texts `…--2` would follow `…--10`, and `….gz` all of them.
+ */
+function compareRolledNames(a: string, b: string): number {
+  const [left, right] = [a, b].map((name) =>
+    name.replace(/\.gz$/, "").split("-")
+  );
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const difference = Number(left[i]) - Number(right[i]);
+    if (difference) return difference;
+    if (Number.isNaN(difference) && left[i] !== right[i]) {
+      return left[i] < right[i] ? -1 : 1;
+    }
+  }
+  return left.length - right.length;
 }
 
 /** Removes rolled files until no more than `keep` are left. */

@@ -1,5 +1,7 @@
+const SHUTDOWN_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 /** A signal that asks a daemon to shut down. */
-export type ShutdownSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
+export type ShutdownSignal = typeof SHUTDOWN_SIGNALS[number];
 
 export interface ShutdownSignalOptions {
   /**
@@ -33,8 +35,14 @@ export function onShutdownSignal(
     asked = true;
     handler(signal);
   }
-  const listeners = shutdownSignals().map((signal) => {
-    const listener = () => receive(signal);
+  // Asked before any listener is there, for that changes the answer.
+  const hangupIgnored = ignoresHangup();
+  const listeners = SHUTDOWN_SIGNALS.map((signal) => {
+    const listener = signal === "SIGHUP" && hangupIgnored
+      // With any listener the runtime takes SIGHUP from those who ignore it,
+      // and ends the process unless there is a listener for it too.
+      ? () => {}
+      : () => receive(signal);
     Deno.addSignalListener(signal, listener);
     return { signal, listener };
   });
@@ -45,15 +53,7 @@ export function onShutdownSignal(
   };
 }
 
-function shutdownSignals(): ShutdownSignal[] {
-  return ignoresHangup() ? ["SIGINT", "SIGTERM"] : [
-    "SIGINT",
-    "SIGTERM",
-    "SIGHUP",
-  ];
-}
-
-/** Whether SIGHUP is ignored; where that can't be seen, it's left alone. */
+/** Whether SIGHUP is ignored; where that can't be seen, it counts as so. */
 function ignoresHangup(): boolean {
   try {
     const status = Deno.readTextFileSync("/proc/self/status");

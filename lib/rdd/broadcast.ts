@@ -7,6 +7,11 @@ export class BroadcastError extends Error {
 
 export const BROADCAST_KIND = "broadcast";
 
+/** The stream under which the driver serves a broadcast value. */
+export function broadcastStreamId(id: number): string {
+  return `/broadcast/${id}`;
+}
+
 /**
  * A value that every executor gets once, however many tasks use it. Closures
  * capture the handle; `value` is the value itself, on either side.

@@ -46,15 +46,16 @@ export class LineTooLongError extends TextInputError {
  * Reads the lines of a split, in chunks of lines.
  *
  * A line ends with LF, CR LF or CR, or with the file. It belongs to the split in which its first
- * byte lies, so that every line is read once however a file is cut (Hadoop's `LineRecordReader` has the
- * same ends, and gives the same lines in all). A UTF-8 byte order mark at the start of the file is dropped;
- * bytes that are not UTF-8 become U+FFFD.
+ * byte lies, so that every line is read once however a file is cut (Hadoop's `LineRecordReader` has
+ * the same ends, and gives the same lines in all). A UTF-8 byte order mark at the start of the file
+ * is dropped; bytes that are not UTF-8 become U+FFFD.
  *
  * A plain file is read synchronously, one of gzip (also of several members) asynchronously. A loop
  * that is left early closes the file.
  *
  * @throws {LineTooLongError} while reading, at a line that is too long.
- * @throws {TextInputError} while reading, when the file is shorter than its split says, or is not gzip.
+ * @throws {TextInputError} while reading, when the file is shorter than its split says, or is not
+ * gzip.
  */
 export function openTextSplit(
   split: TextSplit,
@@ -139,9 +140,10 @@ function isZlibError(error: unknown): error is Error {
 }
 
 /**
- * Where the first line begins whose first byte is at `position` or later. The search begins one byte before:
- * when a line end is there, the line begins at `position` itself, and a CR LF that `position` cuts is seen as
- * the one end that it is. As a split ends where this function puts the next one's start, no line is lost or doubled.
+ * Where the first line begins whose first byte is at `position` or later. The search begins one
+ * byte before: when a line end is there, the line begins at `position` itself, and a CR LF that
+ * `position` cuts is seen as the one end that it is. As a split ends where this function puts the
+ * next one's start, no line is lost or doubled.
  */
 function lineStart(
   file: Deno.FsFile,

@@ -70,8 +70,8 @@ export function commitOutput(dir: string): void {
 
 /**
  * Takes the output of a failed job away: what unfinished attempts left, committed parts, and the
- * directory itself, unless somebody else has put files there. (Spark leaves the directory; then the job
- * cannot be run again before somebody has removed it.)
+ * directory itself, unless somebody else has put files there. (Spark leaves the directory; then the
+ * job cannot be run again before somebody has removed it.)
  *
  * @throws {TextOutputError} when that cannot be removed.
  */
@@ -134,8 +134,8 @@ export class TextPartWriter implements Disposable {
   #state: "open" | "committed" | "aborted" = "open";
 
   /**
-   * @throws {TextOutputError} when the job's output was not prepared on this filesystem, or has been
-   * committed or aborted meanwhile.
+   * @throws {TextOutputError} when the job's output was not prepared on this filesystem, or has
+   * been committed or aborted meanwhile.
    */
   constructor(dir: string, part: TextPart) {
     const name = partName(part.partition);

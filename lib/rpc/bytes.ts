@@ -1,7 +1,5 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-/** Up to here a loop over the characters beats a call of the encoder. */
-const SHORT_TEXT = 128;
 
 /** A read goes past the end of what was received, or finds no text there. */
 export class MalformedBytesError extends Error {
@@ -62,7 +60,6 @@ export class ByteWriter {
   text(value: string): void {
     // Three bytes hold any UTF-16 code unit, so this never falls short.
     this.#room(value.length * 3);
-    if (value.length <= SHORT_TEXT && this.#ascii(value)) return;
     const rest = this.#bytes.subarray(this.#length);
     this.#length += encoder.encodeInto(value, rest).written;
   }
@@ -139,19 +136,6 @@ export class ByteWriter {
     this.#view = new DataView(this.#bytes.buffer);
     this.#length = 0;
     return taken;
-  }
-
-  /** Writes a text of ASCII; of another one nothing, and says false. */
-  #ascii(value: string): boolean {
-    const bytes = this.#bytes;
-    let at = this.#length;
-    for (let i = 0; i < value.length; i++) {
-      const unit = value.charCodeAt(i);
-      if (unit >= 0x80) return false;
-      bytes[at++] = unit;
-    }
-    this.#length = at;
-    return true;
   }
 
   #room(size: number): void {

@@ -157,7 +157,8 @@ export class Connection implements AskHolder {
     );
     this.#asks.set(requestId, { ask, codec });
     ask.heldBy(this, requestId);
-    this.#resumeReading?.();
+    // The answer comes behind what an endpoint that is behind held up.
+    if (this.#receiving === undefined) this.#resumeReading?.();
   }
 
   /** An ask is over: a late answer means nothing any more. */

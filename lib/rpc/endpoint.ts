@@ -32,3 +32,25 @@ export interface RpcEndpoint {
   onNetworkError?(error: Error, address: RpcAddress): void | Promise<void>;
   onError?(error: unknown): void;
 }
+
+/** The first answer counts, whatever the handler does after it. */
+export function callContext(
+  sender: RpcAddress,
+  reply: (value: unknown) => void,
+  fail: (error: unknown) => void,
+): RpcCallContext {
+  let answered = false;
+  return {
+    sender,
+    reply(value) {
+      if (answered) return;
+      answered = true;
+      reply(value);
+    },
+    sendFailure(error) {
+      if (answered) return;
+      answered = true;
+      fail(error);
+    },
+  };
+}

@@ -1,8 +1,11 @@
+import type { Milliseconds } from "../conf/units.ts";
 import type { RpcAddress } from "../messages/addresses.ts";
 import type { RpcCallContext, RpcEndpoint } from "./endpoint.ts";
 
 /** From here on a connection that delivers to the endpoint pauses. */
 const HIGH_WATER_MARK = 10_000;
+/** How long a stop waits for the handlers before it goes on without them. */
+const STOP_LIMIT: Milliseconds = 10_000;
 
 export type InboxItem =
   | {
@@ -26,32 +29,47 @@ export type InboxItem =
 /**
  * Gives an endpoint its messages one after the other.
  *
- * A handler that returns no promise is called right away, within the turn in
- * which the message came; only behind a slow one does a queue build up.
+ * What comes from a peer is handled right away, within the turn in which it
+ * came; only behind a handler that returned a promise does a queue build up.
  */
 export class Inbox {
   readonly #endpoint: RpcEndpoint;
-  readonly #report: (error: unknown) => void;
+  readonly #report: (problem: string, error?: unknown) => void;
   readonly #queue: InboxItem[] = [];
   #head = 0;
   #busy = true;
-  #stopped = false;
+  /** A handler is on the stack. */
+  #running = false;
+  #stopping: Promise<void> | undefined;
   #idle: (() => void) | undefined;
   #belowMark: (() => void)[] = [];
 
-  constructor(endpoint: RpcEndpoint, report: (error: unknown) => void) {
+  /** `report` takes what goes wrong and concerns nobody else. */
+  constructor(
+    endpoint: RpcEndpoint,
+    report: (problem: string, error?: unknown) => void,
+  ) {
     this.#endpoint = endpoint;
     this.#report = report;
   }
 
-  /** Delivers `onStart`, and only then what was posted meanwhile. */
+  /**
+   * Delivers `onStart` after the caller's turn, and only then what was posted
+   * meanwhile.
+   */
   start(): void {
-    this.#settle(this.#guard(() => this.#endpoint.onStart?.()));
+    queueMicrotask(() =>
+      this.#settle(this.#guard(() => this.#endpoint.onStart?.()))
+    );
   }
 
-  /** @returns false when the endpoint has stopped and takes nothing more. */
+  /**
+   * Delivers an item that came from a peer.
+   *
+   * @returns false when the endpoint has stopped and takes nothing more.
+   */
   post(item: InboxItem): boolean {
-    if (this.#stopped) return false;
+    if (this.#stopping) return false;
     if (this.#busy) {
       this.#queue.push(item);
     } else {
@@ -61,12 +79,40 @@ export class Inbox {
     return true;
   }
 
-  /** Delivers what is queued, then `onStop`; takes nothing new. */
-  async stop(): Promise<void> {
-    if (this.#stopped) return;
-    this.#stopped = true;
+  /** Like `post`, for what begins here: nothing runs on the caller's stack. */
+  postLater(item: InboxItem): boolean {
+    if (this.#stopping) return false;
+    this.#queue.push(item);
+    if (!this.#busy) {
+      this.#busy = true;
+      queueMicrotask(() => this.#next());
+    }
+    return true;
+  }
+
+  /**
+   * Takes nothing new, delivers what is queued, then `onStop`. Called from a
+   * handler it returns at once, and the rest follows the handler.
+   */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#running ? Promise.resolve() : this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
     if (this.#busy) {
-      await new Promise<void>((resolve) => this.#idle = resolve);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const limit = setTimeout(() => {
+        this.#report(
+          `did not come to an end within ${
+            STOP_LIMIT / 1000
+          } s of being stopped`,
+        );
+        resolve();
+      }, STOP_LIMIT);
+      this.#idle = resolve;
+      await promise;
+      clearTimeout(limit);
     }
     await this.#guard(() => this.#endpoint.onStop?.());
   }
@@ -134,19 +180,27 @@ export class Inbox {
     handler: () => void | Promise<void>,
     tell?: (error: unknown) => void,
   ): Promise<void> | undefined {
-    const failed = (error: unknown) => {
-      tell?.(error);
-      if (this.#endpoint.onError) {
-        this.#endpoint.onError(error);
-      } else if (!tell) {
-        this.#report(error);
-      }
-    };
+    this.#running = true;
     try {
-      return handler()?.catch(failed);
+      return handler()?.catch((error) => this.#failed(error, tell));
     } catch (error) {
-      failed(error);
+      this.#failed(error, tell);
       return undefined;
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  #failed(error: unknown, tell?: (error: unknown) => void): void {
+    tell?.(error);
+    if (this.#endpoint.onError) {
+      try {
+        this.#endpoint.onError(error);
+      } catch (error) {
+        this.#report("failed to handle an error", error);
+      }
+    } else if (!tell) {
+      this.#report("failed to handle a message", error);
     }
   }
 }

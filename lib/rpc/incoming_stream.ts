@@ -55,11 +55,14 @@ export class IncomingStream implements AsyncIterable<Uint8Array> {
     this.#wakeReader?.();
   }
 
-  /** Reads all of it into one piece, which takes as much memory. */
+  /** Reads all of it into one piece, held twice for a moment. */
   async bytes(): Promise<Uint8Array> {
+    // What a peer announces is not allocated before it has come.
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this) chunks.push(chunk);
     const whole = new Uint8Array(this.byteCount);
     let at = 0;
-    for await (const chunk of this) {
+    for (const chunk of chunks) {
       whole.set(chunk, at);
       at += chunk.length;
     }

@@ -32,12 +32,47 @@ export function runMachine<M, E, F>(
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
   const replies = new Map<number, RpcCallContext>();
   const exited = Promise.withResolvers<{ code: number; reason: string }>();
+  const events: (E | MachineEvent<M>)[] = [];
   let nextReply = 0;
+  let handling = false;
   let closed = false;
 
+  /**
+   * One event is carried out to its last effect before the next is handled,
+   * also when an effect itself leads to one.
+   */
   function dispatch(event: E | MachineEvent<M>): void {
     if (closed) return;
-    for (const effect of machine.handle(event, Date.now())) perform(effect);
+    events.push(event);
+    if (handling) return;
+    handling = true;
+    for (let next = events.shift(); next; next = events.shift()) handle(next);
+    handling = false;
+  }
+
+  function handle(event: E | MachineEvent<M>): void {
+    let effects: (F | MachineEffect)[];
+    try {
+      effects = machine.handle(event, Date.now());
+    } catch (error) {
+      log.error(`Failed to handle ${describeEvent(event)}`, error);
+      failReplyTo(event as MachineEvent<M>, error);
+      return;
+    }
+    for (const effect of effects) {
+      try {
+        perform(effect);
+      } catch (error) {
+        const { type } = effect as { type?: unknown };
+        log.error(`Failed to carry out ${type}`, error);
+      }
+    }
+  }
+
+  function failReplyTo(event: MachineEvent<M>, error: unknown): void {
+    if (event.type !== "message" || event.reply === null) return;
+    replies.get(event.reply)?.sendFailure(error);
+    replies.delete(event.reply);
   }
 
   function perform(effect: F | MachineEffect): void {
@@ -64,7 +99,7 @@ export function runMachine<M, E, F>(
         timers.delete(common.timer);
         return;
       case "exit":
-        return exited.resolve(common);
+        return exited.resolve({ code: common.code, reason: common.reason });
       default:
         return carryOut(effect as Exclude<F, MachineEffect>);
     }
@@ -73,24 +108,27 @@ export function runMachine<M, E, F>(
   async function ask(
     effect: Extract<MachineEffect, { type: "ask" }>,
   ): Promise<void> {
-    const { token } = effect;
+    const { token, timeout } = effect;
+    let event: MachineEvent<M>;
     try {
-      const value = await env.ask(effect.to, effect.message, {
-        timeout: effect.timeout,
-      });
-      dispatch({ type: "answer", token, value });
+      const value = await env.ask(effect.to, effect.message, { timeout });
+      event = { type: "answer", token, value };
     } catch (error) {
-      dispatch({
+      const timedOut = error instanceof RpcTimeoutError;
+      event = {
         type: "askFailed",
         token,
         error: describeError(error),
-        timedOut: error instanceof RpcTimeoutError,
-      });
+        timedOut,
+      };
     }
+    dispatch(event);
   }
 
   function setTimer(timer: string, after: Milliseconds): void {
     clearTimeout(timers.get(timer));
+    // One that another call has replaced meanwhile is cleared, so what fires
+    // is always the one in the table.
     timers.set(
       timer,
       setTimeout(() => {
@@ -108,25 +146,37 @@ export function runMachine<M, E, F>(
       const reply = nextReply++;
       replies.set(reply, context);
       const { sender } = context;
-      try {
-        dispatch({ type: "message", message: message as M, sender, reply });
-      } catch (error) {
-        replies.delete(reply);
-        throw error;
-      }
+      dispatch({ type: "message", message: message as M, sender, reply });
     },
     onDisconnected: (address) => dispatch({ type: "disconnected", address }),
+    onStop: stop,
   });
+
+  function stop(): void {
+    closed = true;
+    for (const timer of timers.values()) clearTimeout(timer);
+    timers.clear();
+    for (const context of replies.values()) {
+      context.sendFailure(new RpcError(`${name} has stopped.`));
+    }
+    replies.clear();
+  }
 
   return {
     ref,
     dispatch,
     exited: exited.promise,
     async close() {
-      closed = true;
-      for (const timer of timers.values()) clearTimeout(timer);
-      timers.clear();
+      stop();
       await env.unregister(name);
     },
   };
+}
+
+function describeEvent(event: unknown): string {
+  const { type, message } = event as {
+    type?: unknown;
+    message?: { type?: unknown };
+  };
+  return type === "message" ? `${message?.type}` : `the event ${type}`;
 }

@@ -1,7 +1,7 @@
-import type { RpcAddress } from "../messages/addresses.ts";
+import { type RpcAddress, sameAddress } from "../messages/addresses.ts";
 import { MalformedBytesError } from "./bytes.ts";
 import type { Connection } from "./connection.ts";
-import { encodeEnvelope, EnvelopeReader } from "./envelope.ts";
+import { encodeEnvelope, type Envelope, EnvelopeReader } from "./envelope.ts";
 import type { PayloadCodec, PayloadFormat } from "./payload.ts";
 
 /**
@@ -10,26 +10,58 @@ import type { PayloadCodec, PayloadFormat } from "./payload.ts";
  */
 export class Peer {
   readonly connection: Connection;
-  /** The address that was dialled or that the peer declared first. */
-  address: RpcAddress | undefined;
+  /** What we dialled; undefined when the peer dialled us. */
+  readonly dialled: RpcAddress | undefined;
+  /** Whether the connection is one of ours for streams only. */
+  readonly forStreams: boolean;
   /** All addresses under which messages for it come here. */
   readonly addresses: RpcAddress[] = [];
   readonly envelopes = new EnvelopeReader();
   readonly #formats: readonly PayloadFormat[];
-  readonly #prefixes = new Map<string, Uint8Array>();
+  readonly #envelopesTo = new Map<string, Uint8Array>();
   #format: PayloadFormat;
   #codec: PayloadCodec;
+  #senderOf: Envelope | undefined;
+  #sender: RpcAddress | undefined;
 
-  constructor(connection: Connection, formats: readonly PayloadFormat[]) {
+  constructor(
+    connection: Connection,
+    options: {
+      formats: readonly PayloadFormat[];
+      dialled?: RpcAddress;
+      forStreams?: boolean;
+    },
+  ) {
     this.connection = connection;
-    this.#formats = formats;
-    this.#format = formats[0];
+    this.dialled = options.dialled;
+    this.forStreams = options.forStreams ?? false;
+    this.#formats = options.formats;
+    this.#format = options.formats[0];
     this.#codec = this.#format.create();
+  }
+
+  /** How the peer is called in a log line. */
+  get name(): RpcAddress {
+    return this.dialled ?? this.addresses[0] ?? this.connection.remote;
   }
 
   /** The codec of what this peer sent last; ours until it sent something. */
   get codec(): PayloadCodec {
     return this.#codec;
+  }
+
+  /** Who sends an envelope: what it declares, or else where it comes from. */
+  senderOf(envelope: Envelope): RpcAddress {
+    // The reader gives the same envelope again while the peer repeats it.
+    if (this.#sender === undefined || envelope !== this.#senderOf) {
+      this.#senderOf = envelope;
+      this.#sender = envelope.sender ?? this.name;
+    }
+    return this.#sender;
+  }
+
+  goesBy(address: RpcAddress): boolean {
+    return this.addresses.some((known) => sameAddress(known, address));
   }
 
   /** @throws {MalformedBytesError} when no format knows the payload. */
@@ -55,11 +87,11 @@ export class Peer {
     receiver: RpcAddress,
     sender: RpcAddress | null,
   ): Uint8Array {
-    let prefix = this.#prefixes.get(receiverName);
-    if (prefix === undefined) {
-      prefix = encodeEnvelope({ sender, receiver, receiverName });
-      this.#prefixes.set(receiverName, prefix);
+    let bytes = this.#envelopesTo.get(receiverName);
+    if (bytes === undefined) {
+      bytes = encodeEnvelope({ sender, receiver, receiverName });
+      this.#envelopesTo.set(receiverName, bytes);
     }
-    return prefix;
+    return bytes;
   }
 }

@@ -1,10 +1,26 @@
-import { hashKey, hashNumber, hashString, keyEquals } from "./hash.ts";
+import { hashKey, hashString, keyEquals } from "./hash.ts";
 
 /** The most slots: two to the power of this. */
-const MAX_BITS = 29;
+const MAX_BITS = 28;
 
 /** How full the slots get before there are twice as many. */
 const MAX_LOAD = 0.6;
+
+/** How many numbers a slot takes in the array of slots. */
+const SLOT_SIZE = 4;
+
+/** The longest string whose characters (of one byte) fit the two words of a slot. */
+const MAX_PACKED_LENGTH = 8;
+
+// What a slot's two words are. From 0 to 8: all the characters of a string of that length.
+const INTEGER = 9;
+const FLOAT = 10;
+const NOT_A_NUMBER = 11;
+/** A hash, and nothing: the key itself has to be compared. */
+const HASHED = 12;
+
+const float = new Float64Array(1);
+const floatWords = new Int32Array(float.buffer);
 
 /** Options for {@linkcode CombineTable}. */
 export interface CombineTableOptions {
@@ -22,24 +38,26 @@ export class CombineTableFullError extends RangeError {
 }
 
 /**
- * A hash table from keys to what has been combined for them: the heart of `reduceByKey` and its like.
+ * A hash table from keys to what has been combined for them: the heart of `reduceByKey` and its
+ * like.
  *
- * Keys are told apart as in `hash.ts`: arrays and plain objects by what they hold. Iteration
- * is in the order in which keys first came. For strings it is several times as fast as a `Map`,
- * whose hashing and lookup of short-lived strings costs more than all the rest of a word count.
+ * Keys are told apart as in `hash.ts`: arrays and plain objects by what they hold. Iteration is in
+ * the order in which keys first came. For strings that come from reading and splitting text it is
+ * several times as fast as a `Map`, which computes and stores a hash in each of them before it can
+ * look one up.
  *
- * How it works: keys, values and hashes are in three arrays, in order of arrival. The slots of an open-addressing
- * table with linear probing hold a key's hash and its index, side by side; a key is compared only when
- * all 32 bits of the hash agree. The slot is taken from the hash by a multiplication, because the keys of one
- * shuffle partition agree in `hash % partitions`, so often in the low bits.
+ * How it works: keys and values are in two arrays, in order of arrival. The slots are an
+ * open-addressing table with linear probing. What takes time is to fetch from memory, so a slot
+ * tells as much as it can of its key: the characters of a short string and the bits of a number are
+ * all there, and neither the key nor a hash is looked at. Of other keys it has the hash of 32 bits,
+ * and only those that agree in it are compared.
  */
 export class CombineTable<K, C> {
   readonly #initialBits: number;
   #bits = 0;
   #limit = 0;
-  /** Two numbers a slot: the hash, and the key's index plus one (0: the slot is free). */
+  /** Four numbers a slot: two words, what they are, and the key's index plus one (0: the slot is free). */
   #slots = new Int32Array(0);
-  #hashes = new Int32Array(0);
   #keys: K[] = [];
   #values: C[] = [];
 
@@ -58,12 +76,12 @@ export class CombineTable<K, C> {
   }
 
   /**
-   * Adds a value to its key: `create(value)` makes what the key holds at first, `merge(held, value)` what it holds then.
-   * The key must not be changed afterwards. When `create` throws, the key stays without a value: the
-   * table is of no more use, as its task has failed.
+   * Adds a value to its key: `create(value)` makes what the key holds at first, `merge(held,
+   * value)` what it holds then. The key must not be changed afterwards. When `create` throws, the
+   * key stays without a value: the table is of no more use, as its task has failed.
    *
    * @throws {import("./hash.ts").UnhashableKeyError} for a key that cannot be one.
-   * @throws {CombineTableFullError} for more than 300 million keys.
+   * @throws {CombineTableFullError} for more than 160 million keys.
    */
   combine<V>(
     key: K,
@@ -72,29 +90,20 @@ export class CombineTable<K, C> {
     merge: (held: C, value: V) => C,
   ): void {
     const before = this.#keys.length;
-    const index = this.#indexOf(key);
+    const index = this.#indexOf(key, true);
     if (index === before) this.#values[index] = create(value);
     else this.#values[index] = merge(this.#values[index], value);
   }
 
   /** What a key holds, or `undefined`. */
   get(key: K): C | undefined {
-    const hash = hashKey(key) | 0;
-    const slots = this.#slots;
-    const mask = slots.length - 1;
-    for (let at = this.#firstSlot(hash);; at = (at + 2) & mask) {
-      const entry = slots[at + 1];
-      if (entry === 0) return undefined;
-      if (slots[at] === hash && keyEquals(this.#keys[entry - 1], key)) {
-        return this.#values[entry - 1];
-      }
-    }
+    return this.#values[this.#indexOf(key, false)];
   }
 
-  /** Calls `visit` for each key, with its hash as {@linkcode hashKey} gives it. */
-  forEach(visit: (key: K, held: C, hash: number) => void): void {
+  /** Calls `visit` for each key with what it holds. */
+  forEach(visit: (key: K, held: C) => void): void {
     for (let i = 0; i < this.#keys.length; i++) {
-      visit(this.#keys[i], this.#values[i], this.#hashes[i] >>> 0);
+      visit(this.#keys[i], this.#values[i]);
     }
   }
 
@@ -116,82 +125,133 @@ export class CombineTable<K, C> {
     this.#allocate(this.#initialBits);
   }
 
-  /** The index of a key. A new key is added: its index is what the size was before. */
-  #indexOf(key: K): number {
-    return typeof key === "string"
-      ? this.#indexOfString(key, hashString(key))
-      : typeof key === "number"
-      ? this.#indexOfNumber(key, hashNumber(key))
-      : this.#indexOfAny(key, hashKey(key) | 0);
+  /** The index of a key. One that is new is added, or has the index -1. */
+  #indexOf(key: K, add: boolean): number {
+    if (typeof key === "string") return this.#indexOfString(key, add);
+    if (typeof key === "number") return this.#indexOfNumber(key, add);
+    return this.#indexOfHashed(key, hashKey(key) | 0, add);
   }
 
-  // The three are alike but for how keys are compared: a comparison that must ask what it compares
-  // costs a word count a fifth of its time.
-
-  #indexOfString(key: K, hash: number): number {
-    const slots = this.#slots;
-    const keys = this.#keys;
-    const mask = slots.length - 1;
-    let at = this.#firstSlot(hash);
-    for (;; at = (at + 2) & mask) {
-      const entry = slots[at + 1];
-      if (entry === 0) return this.#add(key, hash, at);
-      if (slots[at] === hash && keys[entry - 1] === key) return entry - 1;
-    }
-  }
-
-  #indexOfNumber(key: K, hash: number): number {
-    const slots = this.#slots;
-    const keys = this.#keys;
-    const mask = slots.length - 1;
-    let at = this.#firstSlot(hash);
-    for (;; at = (at + 2) & mask) {
-      const entry = slots[at + 1];
-      // As in a Map, what is kept of -0 is 0.
-      if (entry === 0) return this.#add(key === 0 ? 0 as K : key, hash, at);
-      if (slots[at] === hash) {
-        const held = keys[entry - 1];
-        if (held === key || (held !== held && key !== key)) return entry - 1;
+  #indexOfString(key: K & string, add: boolean): number {
+    const length = key.length;
+    if (length <= MAX_PACKED_LENGTH) {
+      let low = 0;
+      let high = 0;
+      let allBits = 0;
+      let i = 0;
+      for (const half = length < 4 ? length : 4; i < half; i++) {
+        const code = key.charCodeAt(i);
+        allBits |= code;
+        low = (low << 8) | code;
+      }
+      for (; i < length; i++) {
+        const code = key.charCodeAt(i);
+        allBits |= code;
+        high = (high << 8) | code;
+      }
+      if (allBits <= 0xff) {
+        return this.#indexOfPacked(key, low, high, length, add);
       }
     }
+    return this.#indexOfHashed(key, hashString(key), add);
   }
 
-  #indexOfAny(key: K, hash: number): number {
+  #indexOfNumber(key: K & number, add: boolean): number {
+    // As in a Map, -0 is 0, also in what is kept.
+    const integer = key | 0;
+    if (integer === key) {
+      return this.#indexOfPacked(integer as K, integer, 0, INTEGER, add);
+    }
+    // Its bits are not always the same.
+    if (key !== key) return this.#indexOfPacked(key, 0, 0, NOT_A_NUMBER, add);
+    float[0] = key;
+    return this.#indexOfPacked(key, floatWords[0], floatWords[1], FLOAT, add);
+  }
+
+  #indexOfPacked(
+    key: K,
+    low: number,
+    high: number,
+    kind: number,
+    add: boolean,
+  ): number {
     const slots = this.#slots;
-    const keys = this.#keys;
     const mask = slots.length - 1;
-    let at = this.#firstSlot(hash);
-    for (;; at = (at + 2) & mask) {
-      const entry = slots[at + 1];
-      if (entry === 0) return this.#add(key, hash, at);
-      if (slots[at] === hash && keyEquals(keys[entry - 1], key)) {
-        return entry - 1;
+    let at = this.#firstSlot(low, high, kind);
+    for (;; at = (at + SLOT_SIZE) & mask) {
+      const entry = slots[at + 3];
+      if (entry === 0) {
+        return add ? this.#add(key, low, high, kind, at) : -1;
       }
+      if (
+        slots[at] === low && slots[at + 1] === high && slots[at + 2] === kind
+      ) return entry - 1;
     }
   }
 
-  #firstSlot(hash: number): number {
-    return (Math.imul(hash, 0x9e3779b1) >>> (32 - this.#bits)) << 1;
+  #indexOfHashed(key: K, hash: number, add: boolean): number {
+    const slots = this.#slots;
+    const keys = this.#keys;
+    const mask = slots.length - 1;
+    let at = this.#firstSlot(hash, 0, HASHED);
+    for (;; at = (at + SLOT_SIZE) & mask) {
+      const entry = slots[at + 3];
+      if (entry === 0) {
+        return add ? this.#add(key, hash, 0, HASHED, at) : -1;
+      }
+      if (
+        slots[at] === hash && slots[at + 2] === HASHED &&
+        (keys[entry - 1] === key || keyEquals(keys[entry - 1], key))
+      ) return entry - 1;
+    }
   }
 
-  #add(key: K, hash: number, at: number): number {
+  /**
+   * Where to look first. The words are mixed once more, hashes too: those of one shuffle partition
+   * agree in `hash % partitions`, so often in their low bits.
+   */
+  #firstSlot(low: number, high: number, kind: number): number {
+    let hash = Math.imul(low ^ kind, 0x9e3779b1) ^ high;
+    hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    return (hash >>> (32 - this.#bits)) * SLOT_SIZE;
+  }
+
+  #add(
+    key: K,
+    low: number,
+    high: number,
+    kind: number,
+    at: number,
+  ): number {
     const index = this.#keys.length;
     if (index === this.#limit) {
       this.#grow();
-      at = this.#freeSlot(hash);
+      at = this.#freeSlot(low, high, kind);
     }
-    this.#slots[at] = hash;
-    this.#slots[at + 1] = index + 1;
-    this.#hashes[index] = hash;
+    this.#fill(at, low, high, kind, index + 1);
     this.#keys.push(key);
     return index;
   }
 
-  #freeSlot(hash: number): number {
+  #fill(
+    at: number,
+    low: number,
+    high: number,
+    kind: number,
+    entry: number,
+  ): void {
+    this.#slots[at] = low;
+    this.#slots[at + 1] = high;
+    this.#slots[at + 2] = kind;
+    this.#slots[at + 3] = entry;
+  }
+
+  #freeSlot(low: number, high: number, kind: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
-    let at = this.#firstSlot(hash);
-    while (slots[at + 1] !== 0) at = (at + 2) & mask;
+    let at = this.#firstSlot(low, high, kind);
+    while (slots[at + 3] !== 0) at = (at + SLOT_SIZE) & mask;
     return at;
   }
 
@@ -201,20 +261,18 @@ export class CombineTable<K, C> {
         `Cannot combine more than ${this.#limit} keys in one task: use more partitions`,
       );
     }
-    const hashes = this.#hashes;
+    const old = this.#slots;
     this.#allocate(this.#bits + 1);
-    this.#hashes.set(hashes);
-    for (let i = 0; i < hashes.length; i++) {
-      const at = this.#freeSlot(hashes[i]);
-      this.#slots[at] = hashes[i];
-      this.#slots[at + 1] = i + 1;
+    for (let i = 0; i < old.length; i += SLOT_SIZE) {
+      if (old[i + 3] === 0) continue;
+      const at = this.#freeSlot(old[i], old[i + 1], old[i + 2]);
+      this.#fill(at, old[i], old[i + 1], old[i + 2], old[i + 3]);
     }
   }
 
   #allocate(bits: number): void {
     this.#bits = bits;
     this.#limit = Math.floor(2 ** bits * MAX_LOAD);
-    this.#slots = new Int32Array(2 ** (bits + 1));
-    this.#hashes = new Int32Array(this.#limit);
+    this.#slots = new Int32Array(SLOT_SIZE * 2 ** bits);
   }
 }

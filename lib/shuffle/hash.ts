@@ -2,9 +2,9 @@
  * When two keys are one key, and the hash that goes with it.
  *
  * Keys are compared by what they hold, as in Scala: strings, numbers (`NaN` is one key, `0` and
- * `-0` are one), booleans, bigints, `null`, `undefined`, Dates, typed arrays, and arrays and plain objects of
- * all these (the order of an object's properties does not matter). `1`, `1n` and `"1"` are three keys.
- * Hashes depend on nothing but the key, so that they are the same in every process.
+ * `-0` are one), booleans, bigints, `null`, `undefined`, Dates, typed arrays, and arrays and plain
+ * objects of all these (the order of an object's properties does not matter). `1`, `1n` and `"1"`
+ * are three keys. Hashes depend on nothing but the key, so that they are the same in every process.
  *
  * @module
  */
@@ -38,10 +38,11 @@ const float = new Float64Array(1);
 const floatWords = new Uint32Array(float.buffer);
 
 /**
- * The hash of a key: an unsigned integer of 32 bits, all of which are mixed. The partition of a key is
- * `hashKey(key) % partitions`.
+ * The hash of a key: an unsigned integer of 32 bits, all of which are mixed. The partition of a key
+ * is `hashKey(key) % partitions`.
  *
- * @throws {UnhashableKeyError} for a key that is not of the kinds above or is nested more than 64 deep.
+ * @throws {UnhashableKeyError} for a key that is not of the kinds above or is nested more than 64
+ * deep.
  */
 export function hashKey(key: unknown): number {
   return hashAt(key, MAX_DEPTH) >>> 0;

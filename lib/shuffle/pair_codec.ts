@@ -9,7 +9,8 @@
  *     lengths     count × lengthSize: of each string, in UTF-16 code units
  *     text        textBytes: all strings, one after the other, in UTF-8
  *
- * Little-endian, as all machines that Deno runs on. The strings are cut by length, as they may hold any character.
+ * Little-endian, as all machines that Deno runs on. The strings are cut by length, as they may hold
+ * any character.
  *
  * @module
  */
@@ -24,8 +25,8 @@ export class PairCodecError extends Error {
 /**
  * Encodes a batch of pairs after `prefix` bytes left free.
  *
- * @returns `undefined` when a record is no pair of a string and a number, has other properties too, or when the
- * text is not well-formed (a lone surrogate) or too long for one string.
+ * @returns `undefined` when a record is no pair of a string and a number, has other properties too,
+ * or when the text is not well-formed (a lone surrogate) or too long for one string.
  */
 export function encodePairs(
   records: readonly unknown[],

@@ -8,9 +8,10 @@
  *         cycles, Error
  *     3   a batch of `[string, number]` pairs (see `pair_codec.ts`)
  *
- * A value that none of them keeps is refused rather than damaged. Three things are not kept and not refused either: an object without a
- * prototype gets the usual one, a getter becomes what it gave, and a regular expression's `lastIndex` becomes 0. That two
- * places hold the same object is kept by structured clone only.
+ * A value that none of them keeps is refused rather than damaged. Three things are not kept and not
+ * refused either: an object without a prototype gets the usual one, a getter becomes what it gave,
+ * and a regular expression's `lastIndex` becomes 0. That two places hold the same object is kept by
+ * structured clone only.
  *
  * @module
  */
@@ -43,7 +44,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /**
  * Encodes a batch of records.
  *
- * @throws {UnsendableValueError} for a record that cannot travel; its path begins with the record's index.
+ * @throws {UnsendableValueError} for a record that cannot travel; its path begins with the record's
+ * index.
  */
 export function encodeRecords(records: readonly unknown[]): Uint8Array {
   if (records.length >= MIN_PAIRS) {

@@ -1,10 +1,11 @@
 import { Buffer } from "node:buffer";
 
 /**
- * How deep a value may be nested to be encoded as JSON. Also what ends the walk over a value that
- * contains itself: a walk that goes deep first meets its own trail within that many steps.
+ * How deep a value may be nested to be encoded as JSON (what is deeper is structured clone's). Also
+ * what ends the walk over a value that contains itself: a walk that goes deep first meets its own
+ * trail within that many steps.
  */
-const MAX_JSON_DEPTH = 64;
+const MAX_QUICK_DEPTH = 64;
 
 /** How many steps of a path an error shows. */
 const MAX_PATH_STEPS = 20;
@@ -35,57 +36,88 @@ export class UnsendableValueError extends TypeError {
 
 /**
  * Whether `JSON.parse(JSON.stringify(value))` gives the same value: finite numbers but -0, strings,
- * booleans, `null`, and arrays and plain objects of these, no more than 64 deep. (An object without a prototype comes back
- * with one, and what two places share comes back twice. So it is for all values here.)
- *
- * This runs over every record that is sent, so it asks as little as it can; `tests/shuffle` hold it to the truth.
+ * booleans, `null`, and arrays and plain objects of these, no more than 64 deep. (An object without
+ * a prototype comes back with one, and what two places share comes back twice. So it is for all
+ * values here.)
  */
 export function isJsonSafe(value: unknown): boolean {
-  return jsonSafe(value, MAX_JSON_DEPTH);
+  return isSafe(value, MAX_QUICK_DEPTH, false);
 }
 
-function jsonSafe(value: unknown, depth: number): boolean {
+/**
+ * The walk over every record that is sent, so it asks as little as it can; the tests hold it to the
+ * truth.
+ *
+ * @param clone Whether structured clone is to keep the value, and not JSON. Then `false` may also
+ * mean that the value has to be looked at more closely.
+ */
+function isSafe(value: unknown, depth: number, clone: boolean): boolean {
   switch (typeof value) {
     case "string":
     case "boolean":
       return true;
     case "number":
-      return Number.isFinite(value) && (value !== 0 || 1 / value > 0);
+      return clone ||
+        (Number.isFinite(value) && (value !== 0 || 1 / value > 0));
     case "object":
       if (value === null) return true;
       if (depth === 0) return false;
       return Array.isArray(value)
-        ? jsonSafeArray(value, depth - 1)
-        : jsonSafeObject(value as Record<string, unknown>, depth - 1);
+        ? isSafeArray(value, depth - 1, clone)
+        : isSafeObject(value as Record<string, unknown>, depth - 1, clone);
+    case "bigint":
+    case "undefined":
+      return clone;
     default:
       return false;
   }
 }
 
-function jsonSafeArray(array: unknown[], depth: number): boolean {
+function isSafeArray(array: unknown[], depth: number, clone: boolean): boolean {
   if (Object.getPrototypeOf(array) !== Array.prototype) return false;
   for (let i = 0; i < array.length; i++) {
-    // A hole reads as undefined, which is not safe.
-    if (!jsonSafe(array[i], depth)) return false;
+    // A hole reads as undefined, which JSON does not keep.
+    if (!isSafe(array[i], depth, clone)) return false;
   }
   // Properties beside the elements, as on what a regular expression's match gives.
   return Object.keys(array).length === array.length;
 }
 
-function jsonSafeObject(
+function isSafeObject(
   object: Record<string, unknown>,
   depth: number,
+  clone: boolean,
 ): boolean {
   const prototype = Object.getPrototypeOf(object);
-  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (prototype !== Object.prototype && prototype !== null) {
+    return clone && isSafeBuiltIn(object, prototype, depth);
+  }
   let count = 0;
   for (const name in object) {
-    if (!jsonSafe(object[name], depth)) return false;
+    if (!isSafe(object[name], depth, clone)) return false;
     count++;
   }
   // Both of these are cheap, other than Reflect.ownKeys. A difference is a hidden property.
   return Object.getOwnPropertyNames(object).length === count &&
     Object.getOwnPropertySymbols(object).length === 0;
+}
+
+function isSafeBuiltIn(
+  object: object,
+  prototype: object,
+  depth: number,
+): boolean {
+  if (CLONED_PROTOTYPES.has(prototype)) return true;
+  if (prototype === Map.prototype && object instanceof Map) {
+    for (const [key, held] of object) {
+      if (!isSafe(key, depth, true) || !isSafe(held, depth, true)) return false;
+    }
+  } else if (prototype === Set.prototype && object instanceof Set) {
+    for (const member of object) {
+      if (!isSafe(member, depth, true)) return false;
+    }
+  } else return false;
+  return Object.getOwnPropertyNames(object).length === 0;
 }
 
 /** A value that is still to be looked at, and how one gets there. */
@@ -97,12 +129,14 @@ interface Step {
 }
 
 /**
- * Refuses what structured clone would refuse or, worse, damage without a word: instances of classes,
- * functions, symbols, hidden properties and properties named by symbols.
+ * Refuses what structured clone would refuse or, worse, damage without a word: instances of
+ * classes, functions, symbols, hidden properties and properties named by symbols.
  *
  * @throws {UnsendableValueError} naming the place and the kind of the first such value.
  */
 export function assertSendable(value: unknown): void {
+  // The walk below knows paths and cycles, and takes several times as long.
+  if (isSafe(value, MAX_QUICK_DEPTH, true)) return;
   const seen = new Set<object>();
   // A list of our own and not recursion: values may be nested deeper than the stack is.
   const pending: Step[] = [{ value, from: undefined, label: "" }];

@@ -158,7 +158,6 @@ export class MasterLink {
         ),
       ]
       : [];
-    this.#connected = false;
     return [...news, ...this.register()];
   }
 

@@ -24,7 +24,7 @@ import {
   MasterCore,
   type MasterEffect,
   type MasterEvent,
-} from "../../lib/master/mod.ts";
+} from "../../lib/master/core.ts";
 
 export const MASTER_ADDRESS: RpcAddress = { host: "master", port: 7077 };
 export const START = new Date(2026, 10, 30, 22, 33, 51).getTime();

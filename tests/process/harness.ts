@@ -1,4 +1,5 @@
 /** What several tests of processes and files need. @module */
+import { join } from "node:path";
 
 /** Runs `body` with a directory that is gone afterwards. */
 export async function withTempDir(
@@ -44,4 +45,17 @@ export async function textOf(path: string): Promise<string> {
     if (error instanceof Deno.errors.NotFound) return "";
     throw error;
   }
+}
+
+/** Writes a script that may import this project; Deno's arguments to run it. */
+export async function writeScript(
+  dir: string,
+  name: string,
+  body: string,
+): Promise<string[]> {
+  const path = join(dir, name);
+  await Deno.writeTextFile(path, body);
+  const flags = (Deno.env.get("SPARKTS_RUN_FLAGS") ?? "").split("\n")
+    .filter(Boolean);
+  return ["run", "-A", "--quiet", ...flags, path];
 }

@@ -1,18 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { spawnProcess } from "../../lib/process/spawn.ts";
-import { isRunning, textOf, until, withTempDir } from "./harness.ts";
+import {
+  isRunning,
+  textOf,
+  until,
+  withTempDir,
+  writeScript,
+} from "./harness.ts";
 
 const LIB = new URL("../../lib/process/", import.meta.url);
-
-/** Deno's arguments that run a script which may import lib/process. */
-async function script(dir: string, name: string, body: string) {
-  const path = join(dir, name);
-  await Deno.writeTextFile(path, body);
-  const flags = (Deno.env.get("SPARKTS_RUN_FLAGS") ?? "").split("\n")
-    .filter(Boolean);
-  return ["run", "-A", "--quiet", ...flags, path];
-}
 
 const CHILD = `
   import { watchParent } from "${new URL("parent_watch.ts", LIB)}";
@@ -29,9 +26,9 @@ const CHILD = `
 
 Deno.test("parent watch: a child ends when its parent is killed outright", async () => {
   await withTempDir(async (dir) => {
-    const childArgs = await script(dir, "child.ts", CHILD);
+    const childArgs = await writeScript(dir, "child.ts", CHILD);
     const note = join(dir, "note");
-    const parentArgs = await script(
+    const parentArgs = await writeScript(
       dir,
       "parent.ts",
       `
@@ -61,7 +58,7 @@ Deno.test("parent watch: a child ends when its parent is killed outright", async
 
 Deno.test("parent watch: a child that wasn't asked to doesn't mind its standard input", async () => {
   await withTempDir(async (dir) => {
-    const args = await script(dir, "child.ts", CHILD);
+    const args = await writeScript(dir, "child.ts", CHILD);
     const note = join(dir, "note");
     const child = spawnProcess({
       command: Deno.execPath(),
@@ -75,7 +72,7 @@ Deno.test("parent watch: a child that wasn't asked to doesn't mind its standard 
 
 Deno.test("parent watch: once it is closed a program can run out of work", async () => {
   await withTempDir(async (dir) => {
-    const args = await script(
+    const args = await writeScript(
       dir,
       "child.ts",
       `

@@ -112,15 +112,3 @@ Deno.test("process: a program that is missing, no program, or started nowhere is
     assert(error.cause instanceof Error);
   }
 });
-
-Deno.test("process: piped standard input stays open until the child ends", async () => {
-  const child = spawnProcess({
-    command: "sh",
-    args: ["-c", "cat; echo closed"],
-    stdin: "piped",
-    stdout: "piped",
-  });
-  const output = new Response(child.stdout).text();
-  await child.terminate({ grace: 10_000 });
-  assertEquals(await output, "");
-});
