@@ -17,6 +17,8 @@ export type TaskSchedulerEvent =
     /** Whether tasks that ran there may be to blame. */
     readonly causedByApp: boolean;
   }
+  /** Its connection broke; why is not known yet. It gets no tasks. */
+  | { readonly type: "executorSuspended"; readonly executorId: string }
   | { readonly type: "submit"; readonly taskSet: TaskSet }
   | {
     readonly type: "cancel";
@@ -90,6 +92,7 @@ interface ExecutorEntry {
   readonly host: string;
   readonly cores: number;
   freeCores: number;
+  suspended: boolean;
 }
 
 export interface TaskSchedulerOptions {
@@ -156,7 +159,14 @@ export class TaskSchedulerCore {
     switch (event.type) {
       case "executorAdded": {
         const { executorId: id, host, cores } = event;
-        this.#executors.set(id, { id, host, cores, freeCores: cores });
+        const suspended = false;
+        const freeCores = cores;
+        this.#executors.set(id, { id, host, cores, freeCores, suspended });
+        break;
+      }
+      case "executorSuspended": {
+        const executor = this.#executors.get(event.executorId);
+        if (executor) executor.suspended = true;
         break;
       }
       case "executorLost":
@@ -379,7 +389,7 @@ export class TaskSchedulerCore {
   /** The free executors, each time from another one on. */
   #rotated(): ExecutorEntry[] {
     const free = [...this.#executors.values()].filter((executor) =>
-      executor.freeCores >= this.#options.taskCpus
+      !executor.suspended && executor.freeCores >= this.#options.taskCpus
     );
     const start = free.length === 0 ? 0 : this.#turn++ % free.length;
     return [...free.slice(start), ...free.slice(0, start)];

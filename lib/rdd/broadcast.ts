@@ -20,6 +20,7 @@ export class Broadcast<T> {
   readonly id: number;
   #value: T | undefined;
   #missing: string | undefined;
+  #destroyed: (() => void) | undefined;
 
   private constructor(id: number, value: T | undefined, missing?: string) {
     this.id = id;
@@ -27,9 +28,11 @@ export class Broadcast<T> {
     this.#missing = missing;
   }
 
-  /** The driver's side, and an executor's once the value is there. */
-  static of<T>(id: number, value: T): Broadcast<T> {
-    return new Broadcast(id, value);
+  /** The driver's side; `destroyed` is called when the value is let go. */
+  static of<T>(id: number, value: T, destroyed?: () => void): Broadcast<T> {
+    const broadcast = new Broadcast(id, value);
+    broadcast.#destroyed = destroyed;
+    return broadcast;
   }
 
   /** An executor's side before `fill`. */
@@ -56,6 +59,8 @@ export class Broadcast<T> {
   destroy(): void {
     this.#value = undefined;
     this.#missing = "it was destroyed";
+    this.#destroyed?.();
+    this.#destroyed = undefined;
   }
 
   [travel](): Travel {

@@ -97,18 +97,27 @@ function planOfLineage(lineage: Lineage): Plan {
   }
 }
 
-/** What this partition's task needs beside the plan. */
+/**
+ * What this partition's task needs beside the plan. Whether a data set is
+ * cached is taken from the plan, which was fixed when the stage began.
+ */
 export function specOf(
   dataSet: DataSet,
+  plan: Plan,
   partition: number,
   outputs: (shuffleId: number) => readonly MapOutput[],
 ): PartitionSpec {
-  const spec = specOfLineage(dataSet.lineage, partition, outputs);
-  return dataSet.cached ? { type: "cached", partition, spec } : spec;
+  if (plan.type !== "cached") {
+    return specOfLineage(dataSet.lineage, plan, partition, outputs);
+  }
+  const { lineage } = dataSet;
+  const spec = specOfLineage(lineage, plan.parent, partition, outputs);
+  return { type: "cached", partition, spec };
 }
 
 function specOfLineage(
   lineage: Lineage,
+  plan: Plan,
   partition: number,
   outputs: (shuffleId: number) => readonly MapOutput[],
 ): PartitionSpec {
@@ -119,11 +128,15 @@ function specOfLineage(
       return { type: "range", ...lineage.slices[partition] };
     case "text":
       return { type: "text", split: lineage.splits[partition] };
-    case "op":
-      return specOf(lineage.parent, partition, outputs);
+    case "op": {
+      const { parent } = plan as Extract<Plan, { type: "op" }>;
+      return specOf(lineage.parent, parent, partition, outputs);
+    }
     case "union": {
+      const { parents } = plan as Extract<Plan, { type: "union" }>;
       const [branch, inner] = branchOf(lineage.parents, partition);
-      const spec = specOf(lineage.parents[branch], inner, outputs);
+      const parent = lineage.parents[branch];
+      const spec = specOf(parent, parents[branch], inner, outputs);
       return { type: "union", branch, spec };
     }
     case "shuffle": {

@@ -185,7 +185,7 @@ async function* applyConcurrently(
     for (let at = 0; at < chunk.length; at += MAX_CONCURRENT_CALLS) {
       const part = chunk.slice(at, at + MAX_CONCURRENT_CALLS);
       const results = await Promise.all(
-        part.map((record) => applyAsync(op, record)),
+        part.map((record: unknown) => applyAsync(op, record)),
       );
       yield results.flat();
     }

@@ -1,0 +1,2 @@
+/** The release of sparkts. */
+export const VERSION = "0.1.0";

@@ -1,0 +1,384 @@
+import {
+  DRIVER_MAX_RESULT_SIZE,
+  STAGE_MAX_CONSECUTIVE_ATTEMPTS,
+  STARVATION_TIMEOUT,
+  TASK_CPUS,
+  TASK_MAX_FAILURES,
+} from "../conf/settings.ts";
+import type { SparkConf } from "../conf/spark_conf.ts";
+import type { ClosureCapturer } from "../closure/capturer.ts";
+import { describeError, getLogger } from "../log.ts";
+import type { TaskId, TaskOutcome } from "../messages/cluster.ts";
+import type { TaskState } from "../messages/states.ts";
+import {
+  type DataSet,
+  partitionsOf,
+  planOf,
+  shuffleSink,
+  shufflesOf,
+  specOf,
+} from "../rdd/lineage.ts";
+import type { Action, Plan, StageProgram } from "../rdd/plan.ts";
+import { decodeValue, encodeValue } from "../shuffle/record_codec.ts";
+import {
+  type DagEffect,
+  type DagEvent,
+  DagSchedulerCore,
+  type JobId,
+  type StageInfo,
+} from "./dag_scheduler_core.ts";
+import { JobCancelledError, JobFailedError } from "./job_errors.ts";
+import type { ExecutorData, SchedulerBackend } from "./scheduler_backend.ts";
+import {
+  type StageProgress,
+  TaskSchedulerCore,
+  type TaskSchedulerEffect,
+  type TaskSchedulerEvent,
+} from "./task_scheduler_core.ts";
+
+const log = getLogger("TaskScheduler");
+
+export interface JobRunnerOptions {
+  readonly conf: SparkConf;
+  readonly capturer: ClosureCapturer;
+  /** Told what a task added, once a partition. */
+  mergeAccumulator(id: number, partial: unknown): void;
+  /** Waits until what closures refer to can be fetched. */
+  readyToSend(): Promise<void>;
+}
+
+interface Job {
+  resolve(results: Uint8Array[]): void;
+  reject(error: unknown): void;
+}
+
+interface RunningStage {
+  readonly stage: StageInfo;
+  readonly plan: Plan;
+}
+
+/**
+ * Runs jobs: the shell around the two schedulers. What the one for stages
+ * wants becomes sets of tasks for the other, and what that one launches goes
+ * to the backend; what comes back goes the same way up.
+ */
+export class JobRunner {
+  readonly #options: JobRunnerOptions;
+  readonly #stages: DagSchedulerCore;
+  readonly #tasks: TaskSchedulerCore;
+  readonly #jobs = new Map<JobId, Job>();
+  readonly #running = new Map<number, RunningStage>();
+  readonly #executors = new Map<string, ExecutorData>();
+  /** The code of each stage, by its id; the same for all its tries. */
+  readonly #binaries = new Map<number, Uint8Array>();
+  /** Which stages' code an executor has. */
+  readonly #sent = new Map<string, Set<number>>();
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  #backend: SchedulerBackend | undefined;
+  #nextJobId = 0;
+  #stopped: string | undefined;
+
+  constructor(options: JobRunnerOptions) {
+    const { conf } = options;
+    this.#options = options;
+    this.#stages = new DagSchedulerCore({
+      maxStageAttempts: conf.get(STAGE_MAX_CONSECUTIVE_ATTEMPTS),
+      maxResultSize: conf.get(DRIVER_MAX_RESULT_SIZE),
+    });
+    this.#tasks = new TaskSchedulerCore({
+      taskCpus: conf.get(TASK_CPUS),
+      maxFailures: conf.get(TASK_MAX_FAILURES),
+      starvationTimeout: conf.get(STARVATION_TIMEOUT),
+      ready: true,
+    });
+  }
+
+  get progress(): StageProgress[] {
+    return this.#tasks.progress;
+  }
+
+  get totalCores(): number {
+    return this.#tasks.totalCores;
+  }
+
+  use(backend: SchedulerBackend): void {
+    this.#backend = backend;
+  }
+
+  /** @throws {JobFailedError} when a task failed too often. */
+  async run(
+    dataSet: DataSet,
+    action: Action,
+    partitions?: readonly number[],
+  ): Promise<Uint8Array[]> {
+    await prepareShuffles(dataSet);
+    if (this.#stopped !== undefined) throw new JobCancelledError(this.#stopped);
+    const jobId = this.#nextJobId++;
+    const done = Promise.withResolvers<Uint8Array[]>();
+    this.#jobs.set(jobId, done);
+    this.#stage({
+      type: "submitJob",
+      jobId,
+      dataSet,
+      action,
+      partitions: partitions ??
+        Array.from({ length: partitionsOf(dataSet) }, (_, i) => i),
+    });
+    return await done.promise;
+  }
+
+  /** Ends all jobs, and refuses new ones, for this reason. */
+  stop(reason: string): void {
+    if (this.#stopped !== undefined) return;
+    for (const jobId of [...this.#jobs.keys()]) {
+      this.#stage({ type: "cancelJob", jobId, reason });
+    }
+    this.#stopped = reason;
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  // What the backend tells
+
+  executorAdded(executor: ExecutorData): void {
+    this.#executors.set(executor.id, executor);
+    this.#sent.set(executor.id, new Set());
+    const { id: executorId, host, cores } = executor;
+    this.#task({ type: "executorAdded", executorId, host, cores });
+  }
+
+  executorSuspended(executorId: string): void {
+    this.#task({ type: "executorSuspended", executorId });
+  }
+
+  executorLost(executorId: string, reason: string, causedByApp: boolean): void {
+    this.#executors.delete(executorId);
+    this.#sent.delete(executorId);
+    this.#task({ type: "executorLost", executorId, reason, causedByApp });
+    this.#stage({ type: "executorLost", executorId });
+  }
+
+  statusUpdate(
+    taskId: TaskId,
+    state: TaskState,
+    outcome: TaskOutcome,
+    data: Uint8Array | null,
+  ): void {
+    this.#task({ type: "statusUpdate", taskId, state, outcome, data });
+  }
+
+  // Stages
+
+  #stage(event: DagEvent, updates?: Uint8Array): void {
+    for (const effect of this.#stages.handle(event)) {
+      this.#performStage(effect, updates);
+    }
+  }
+
+  #performStage(effect: DagEffect, updates?: Uint8Array): void {
+    switch (effect.type) {
+      case "submitStage":
+        return void this.#submitStage(effect);
+      case "cancelStage":
+        return this.#task(
+          {
+            type: "cancel",
+            stageId: effect.stageId,
+            reason: effect.reason,
+          },
+        );
+      case "partitionDone":
+        return this.#mergeAccumulators(updates);
+      case "stageDone":
+        return this.#forgetStage(effect.stageId);
+      case "jobDone":
+        this.#jobs.get(effect.jobId)?.resolve([...effect.results]);
+        this.#jobs.delete(effect.jobId);
+        return;
+      case "jobFailed": {
+        const { reason, failure, error } = effect;
+        this.#jobs.get(effect.jobId)?.reject(
+          error ?? new JobFailedError(`Job aborted: ${reason}`, failure),
+        );
+        this.#jobs.delete(effect.jobId);
+        return;
+      }
+      case "log":
+        return log[effect.level](effect.message);
+    }
+  }
+
+  async #submitStage(
+    effect: Extract<DagEffect, { type: "submitStage" }>,
+  ): Promise<void> {
+    const { stage, stageAttempt, tasks } = effect;
+    const { stageId, jobId } = stage;
+    try {
+      if (!this.#running.has(stageId)) {
+        const program = programOf(stage);
+        this.#running.set(stageId, { stage, plan: program.plan });
+        const name = describeStage(stage);
+        const binary = await this.#options.capturer.capture(program, { name });
+        this.#binaries.set(stageId, binary);
+      }
+      await this.#options.readyToSend();
+    } catch (error) {
+      this.#running.delete(stageId);
+      const reason = describeError(error);
+      this.#stage({
+        type: "stageFailed",
+        stageId,
+        reason,
+        failure: null,
+        error,
+      });
+      return;
+    }
+    if (!this.#running.has(stageId)) return;
+    const taskSet = { stageId, stageAttempt, jobId, binaryId: stageId, tasks };
+    this.#task({ type: "submit", taskSet });
+  }
+
+  #forgetStage(stageId: number): void {
+    this.#running.delete(stageId);
+    this.#binaries.delete(stageId);
+    for (const sent of this.#sent.values()) sent.delete(stageId);
+    this.#backend?.removeBinary(stageId);
+  }
+
+  #mergeAccumulators(updates: Uint8Array | undefined): void {
+    if (updates === undefined || updates.length === 0) return;
+    for (const [id, partial] of decodeValue(updates) as [number, unknown][]) {
+      this.#options.mergeAccumulator(id, partial);
+    }
+  }
+
+  // Tasks
+
+  #task(event: TaskSchedulerEvent): void {
+    for (const effect of this.#tasks.handle(event)) this.#performTask(effect);
+  }
+
+  #performTask(effect: TaskSchedulerEffect): void {
+    switch (effect.type) {
+      case "launch":
+        return this.#launch(effect);
+      case "kill":
+        return this.#backend?.kill(
+          effect.executorId,
+          effect.taskId,
+          effect.reason,
+        );
+      case "taskSucceeded":
+        return this.#taskSucceeded(effect);
+      case "fetchFailed":
+        return this.#stage({
+          type: "fetchFailed",
+          taskSet: effect.taskSet,
+          failure: effect.failure,
+        });
+      case "taskSetFailed":
+        return this.#stage({
+          type: "stageFailed",
+          stageId: effect.taskSet.stageId,
+          reason: effect.reason,
+          failure: effect.failure,
+          error: undefined,
+        });
+      case "log":
+        return log[effect.level](effect.message);
+      case "setTimer":
+        this.#timers.set(
+          effect.timer,
+          setTimeout(
+            () => this.#task({ type: "timer", timer: effect.timer }),
+            effect.after,
+          ),
+        );
+        return;
+      case "clearTimer":
+        return clearTimeout(this.#timers.get(effect.timer));
+      case "starving":
+        return void this.#warnOfStarvation();
+    }
+  }
+
+  #launch(effect: Extract<TaskSchedulerEffect, { type: "launch" }>): void {
+    const { executorId, taskId, taskSet, partition, attempt } = effect;
+    const { stageId, stageAttempt, binaryId } = taskSet;
+    const running = this.#running.get(stageId);
+    const backend = this.#backend;
+    if (running === undefined || backend === undefined) return;
+    const sent = this.#sent.get(executorId)!;
+    if (!sent.has(binaryId)) {
+      sent.add(binaryId);
+      backend.addBinary(executorId, binaryId, this.#binaries.get(binaryId)!);
+    }
+    const spec = specOf(
+      running.stage.dataSet,
+      running.plan,
+      partition,
+      (shuffleId) => this.#stages.outputsOf(shuffleId),
+    );
+    backend.launch(executorId, {
+      type: "LaunchTask",
+      taskId,
+      binaryId,
+      stageId,
+      stageAttempt,
+      partition,
+      attempt,
+      data: encodeValue(spec),
+    });
+  }
+
+  #taskSucceeded(
+    effect: Extract<TaskSchedulerEffect, { type: "taskSucceeded" }>,
+  ): void {
+    const { outcome, data, executorId } = effect;
+    const executor = this.#executors.get(executorId);
+    if (executor === undefined) return;
+    this.#stage({
+      type: "taskSucceeded",
+      taskSet: effect.taskSet,
+      partition: effect.partition,
+      executor,
+      mapOutput: outcome.mapOutput,
+      cached: outcome.cached,
+      result: outcome.mapOutput === null
+        ? data?.subarray(outcome.accumulatorBytes) ?? null
+        : null,
+    }, data?.subarray(0, outcome.accumulatorBytes));
+  }
+
+  async #warnOfStarvation(): Promise<void> {
+    const what = "Initial job has not accepted any resources";
+    try {
+      const shortage = await this.#backend?.describeShortage();
+      log.warn(`${what}. ${shortage ?? ""}`);
+    } catch (error) {
+      log.warn(`${what}, and the master can't be asked why`, error);
+    }
+  }
+}
+
+/** Lets sorts look at their keys, the innermost first. */
+async function prepareShuffles(dataSet: DataSet): Promise<void> {
+  for (const dependency of shufflesOf(dataSet)) {
+    await prepareShuffles(dependency.parent);
+    await dependency.prepare?.();
+  }
+}
+
+function programOf(stage: StageInfo): StageProgram {
+  const plan = planOf(stage.dataSet);
+  const { target } = stage;
+  return target.type === "shuffle"
+    ? { plan, sink: shuffleSink(target.dependency) }
+    : { plan, sink: { type: "action", action: target.action } };
+}
+
+function describeStage({ stageId, dataSet, target }: StageInfo): string {
+  const what = target.type === "shuffle" ? "shuffle" : target.action.type;
+  return `stage ${stageId} (${dataSet.name}, ${what})`;
+}
