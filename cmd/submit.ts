@@ -9,17 +9,13 @@ import {
 } from "../lib/conf/settings.ts";
 import type { SparkConf } from "../lib/conf/spark_conf.ts";
 import type { Megabytes } from "../lib/conf/units.ts";
-import {
-  type ContextTarget,
-  JobFailedError,
-  type MasterUrl,
-  parseMasterUrl,
-  SparkContext,
-} from "../lib/driver/mod.ts";
+import { JobFailedError } from "../lib/driver/job_errors.ts";
 import {
   type LocalCluster,
   startLocalCluster,
 } from "../lib/driver/local_cluster.ts";
+import { type MasterUrl, parseMasterUrl } from "../lib/driver/master_url.ts";
+import type { ContextTarget, SparkContext } from "../lib/driver/mod.ts";
 import { describeError, getLogger, writeLogLine } from "../lib/log.ts";
 import { parseMasterUrls } from "../lib/messages/addresses.ts";
 import { onShutdownSignal } from "../lib/process/signals.ts";
@@ -32,7 +28,6 @@ import {
   UsageError,
   VERBOSE,
 } from "./flags.ts";
-import { startLocalExecutor } from "./local_executor.ts";
 import { CommandError, Exit, readConf, runCommand } from "./run.ts";
 
 const log = getLogger("SparkSubmit");
@@ -170,7 +165,8 @@ class Submission {
 
   async #runApplication(app: string, args: string[]): Promise<number> {
     const path = existingFile(app);
-    // The cluster's processes take as long to start as the module to load.
+    // The cluster's processes start while the driver's modules, which are only
+    // imported below for that, and the application are loaded.
     if (this.#master.type === "local-cluster") {
       this.#cluster = this.#startCluster(this.#master);
       this.#cluster.catch(() => {});
@@ -193,18 +189,21 @@ class Submission {
   }
 
   async #startContext(): Promise<SparkContext> {
+    const { SparkContext } = await import("../lib/driver/mod.ts");
     return await SparkContext.start(this.#conf, await this.#target());
   }
 
   async #target(): Promise<ContextTarget> {
     const master = this.#master;
     switch (master.type) {
-      case "local":
+      case "local": {
+        const { startLocalExecutor } = await import("./local_executor.ts");
         return {
           type: "local",
           threads: master.threads,
           startExecutor: startLocalExecutor,
         };
+      }
       case "local-cluster": {
         const { masterUrl } = await this.#cluster!;
         this.#conf.setIfMissing("spark.driver.host", "127.0.0.1");

@@ -1,4 +1,5 @@
 import type { ClosureCapturer } from "../closure/capturer.ts";
+import { describeError } from "../log.ts";
 import { Broadcast } from "../rdd/broadcast.ts";
 import { BROADCAST_CLOSURE, BROADCAST_VALUE } from "../rdd/broadcast_codec.ts";
 import { encodeValue, UnsendableValueError } from "../shuffle/record_codec.ts";
@@ -7,6 +8,7 @@ import { encodeValue, UnsendableValueError } from "../shuffle/record_codec.ts";
 export class Broadcasts {
   readonly #capturer: ClosureCapturer;
   readonly #bytes = new Map<number, Uint8Array>();
+  readonly #live = new Set<number>();
   readonly #pending = new Set<Promise<void>>();
   #nextId = 0;
 
@@ -21,35 +23,50 @@ export class Broadcasts {
    */
   add<T>(value: T, removed: (id: number) => void): Broadcast<T> {
     const id = this.#nextId++;
-    this.#encode(id, value);
-    return Broadcast.of(id, value, () => {
+    const broadcast = Broadcast.of(id, value, () => {
+      this.#live.delete(id);
       this.#bytes.delete(id);
       removed(id);
     });
+    this.#live.add(id);
+    this.#encode(broadcast);
+    return broadcast;
   }
 
   get(id: number): Uint8Array | undefined {
     return this.#bytes.get(id);
   }
 
-  /** Resolves when all values can be fetched; rejects if one can't travel. */
+  /** Resolves when each value can be fetched, or is known not to travel. */
   async ready(): Promise<void> {
     await Promise.all(this.#pending);
   }
 
-  #encode(id: number, value: unknown): void {
+  #encode(broadcast: Broadcast<unknown>): void {
+    const { id, value } = broadcast;
     try {
       this.#bytes.set(id, tagged(BROADCAST_VALUE, encodeValue(value)));
     } catch (error) {
       if (!(error instanceof UnsendableValueError)) throw error;
       // It holds functions or instances of classes, as a closure may.
-      const capture = this.#capturer.capture(value, { name: `broadcast ${id}` })
-        .then((bytes) => {
-          this.#bytes.set(id, tagged(BROADCAST_CLOSURE, bytes));
-          this.#pending.delete(capture);
-        });
+      const capture = this.#capture(broadcast)
+        .finally(() => this.#pending.delete(capture));
       this.#pending.add(capture);
-      capture.catch(() => {});
+    }
+  }
+
+  async #capture(broadcast: Broadcast<unknown>): Promise<void> {
+    const { id, value } = broadcast;
+    try {
+      const bytes = await this.#capturer.capture(value, {
+        name: `broadcast ${id}`,
+      });
+      if (this.#live.has(id)) {
+        this.#bytes.set(id, tagged(BROADCAST_CLOSURE, bytes));
+      }
+    } catch (error) {
+      // Told to the jobs that use it, and to no other.
+      broadcast.refuse(describeError(error));
     }
   }
 }

@@ -25,6 +25,8 @@ export type DagEvent =
     readonly type: "cancelJob";
     readonly jobId: JobId;
     readonly reason: string;
+    /** What the job fails with. */
+    readonly error: unknown;
   }
   | {
     readonly type: "taskSucceeded";
@@ -101,6 +103,17 @@ export interface StageInfo {
     | { readonly type: "result"; readonly action: Action };
 }
 
+/** A task can't be given what it is to read: the output was lost. */
+export class MissingOutputError extends Error {
+  override name = "MissingOutputError";
+
+  constructor(readonly shuffleId: number, readonly mapIndex: number) {
+    super(
+      `Missing the output of map task ${mapIndex} of shuffle ${shuffleId}: the executor that had it is gone.`,
+    );
+  }
+}
+
 interface Stage extends StageInfo {
   readonly partitions: readonly number[];
   readonly done: Set<number>;
@@ -144,12 +157,16 @@ export class DagSchedulerCore {
     this.#options = options;
   }
 
-  /** All map outputs of a shuffle whose stage is done. */
+  /**
+   * All map outputs of a shuffle.
+   *
+   * @throws {MissingOutputError} when some were lost since the stage that
+   * reads them began.
+   */
   outputsOf(shuffleId: number): readonly MapOutput[] {
     const outputs = this.#outputs.get(shuffleId) ?? [];
-    if (outputs.includes(undefined)) {
-      throw new Error(`Map outputs of shuffle ${shuffleId} are missing.`);
-    }
+    const mapIndex = outputs.indexOf(undefined);
+    if (mapIndex >= 0) throw new MissingOutputError(shuffleId, mapIndex);
     return outputs as MapOutput[];
   }
 
@@ -166,7 +183,7 @@ export class DagSchedulerCore {
         this.#submitJob(event, effects);
         break;
       case "cancelJob":
-        this.#failJob(event.jobId, event.reason, null, undefined, effects);
+        this.#failJob(event.jobId, event.reason, null, event.error, effects);
         break;
       case "taskSucceeded":
         this.#taskSucceeded(event, effects);
@@ -207,7 +224,9 @@ export class DagSchedulerCore {
       results: partitions.map(() => undefined),
       resultBytes: 0,
     });
-    this.#run(finalStage, jobId, effects);
+    finalStage.jobs.add(jobId);
+    this.#stages.set(finalStage.stageId, finalStage);
+    this.#run(finalStage, effects);
   }
 
   #newStage(
@@ -229,7 +248,6 @@ export class DagSchedulerCore {
       failedFetches: 0,
       jobs: new Set(),
     };
-    this.#stages.set(stage.stageId, stage);
     return stage;
   }
 
@@ -247,23 +265,27 @@ export class DagSchedulerCore {
       this.#shuffleStages.set(shuffleId, stage);
       this.#outputs.set(shuffleId, new Array(partitions).fill(undefined));
     }
-    this.#stages.set(stage.stageId, stage);
     return stage;
   }
 
-  /** Runs a stage, or first those whose output it reads. */
-  #run(stage: Stage, jobId: JobId, effects: DagEffect[]): void {
-    stage.jobs.add(jobId);
+  /** Runs a stage, or first those whose output it reads, for all its jobs. */
+  #run(stage: Stage, effects: DagEffect[], seen = new Set<Stage>()): void {
+    if (seen.has(stage)) return;
+    seen.add(stage);
     if (stage.state === "running") return;
     const missing = shufflesOf(stage.dataSet)
-      .map((dependency) => this.#shuffleStage(dependency, jobId))
+      .map((dependency) => this.#shuffleStage(dependency, stage.jobId))
       .filter((parent) => !this.#isAvailable(parent));
     stage.state = "waiting";
     if (missing.length === 0) {
       this.#start(stage, effects);
       return;
     }
-    for (const parent of missing) this.#run(parent, jobId, effects);
+    for (const parent of missing) {
+      this.#stages.set(parent.stageId, parent);
+      for (const jobId of stage.jobs) parent.jobs.add(jobId);
+      this.#run(parent, effects, seen);
+    }
   }
 
   #isAvailable(stage: Stage): boolean {
@@ -346,7 +368,12 @@ export class DagSchedulerCore {
     effects: DagEffect[],
   ): boolean {
     const job = this.#jobs.get(stage.jobId)!;
-    job.results[stage.partitions.indexOf(partition)] = result;
+    // Most jobs ask for all partitions in order, and then need no search.
+    const { partitions } = stage;
+    const at = partitions[partition] === partition
+      ? partition
+      : partitions.indexOf(partition);
+    job.results[at] = result;
     job.resultBytes += result.length;
     const limit = this.#options.maxResultSize;
     if (limit === 0 || job.resultBytes <= limit) return true;
@@ -375,15 +402,14 @@ export class DagSchedulerCore {
       });
       return;
     }
-    // Whatever waits for this shuffle may have all it needs now.
+    // Whatever waits for this shuffle may have all it needs now; or something
+    // else that it needs was lost meanwhile and must run again.
+    const { shuffleId } = stage.target.dependency;
     for (const waiting of [...this.#stages.values()]) {
       if (waiting.state !== "waiting") continue;
-      const needed = shufflesOf(waiting.dataSet).map((dependency) =>
-        this.#shuffleStages.get(dependency.shuffleId)
-      );
-      if (!needed.includes(stage)) continue;
-      if (needed.every((each) => each && this.#isAvailable(each))) {
-        this.#start(waiting, effects);
+      const needed = shufflesOf(waiting.dataSet);
+      if (needed.some((dependency) => dependency.shuffleId === shuffleId)) {
+        this.#run(waiting, effects);
       }
     }
   }
@@ -413,8 +439,7 @@ export class DagSchedulerCore {
       message: `Running stage ${stage.stageId} again: ${failure.message}`,
     });
     stage.state = "waiting";
-    const [jobId] = stage.jobs;
-    this.#run(stage, jobId, effects);
+    this.#run(stage, effects);
   }
 
   #executorLost(executorId: string, effects: DagEffect[]): void {
@@ -437,7 +462,9 @@ export class DagSchedulerCore {
     );
     if (lost.length === 0) return;
     for (const partition of lost) stage.done.delete(partition);
-    this.#start(stage, effects);
+    // What it reads may be lost as well.
+    stage.state = "waiting";
+    this.#run(stage, effects);
   }
 
   #dropOutputs(shuffleId: number, executorId: string): void {
@@ -483,15 +510,17 @@ export class DagSchedulerCore {
     }
   }
 
-  /** @returns the stages that nobody needs any more and that were not done. */
+  /** @returns the stages with tasks that nobody needs any more. */
   #forgetJob(jobId: JobId): Stage[] {
     this.#jobs.delete(jobId);
     const idle: Stage[] = [];
     for (const stage of [...this.#stages.values()]) {
       if (!stage.jobs.delete(jobId) || stage.jobs.size > 0) continue;
       this.#stages.delete(stage.stageId);
-      if (stage.state === "running") idle.push(stage);
-      if (stage.state !== "done") stage.state = "waiting";
+      if (stage.state === "done") continue;
+      // One that waits may have been tried, and have tasks left of that.
+      if (stage.attempts > 0) idle.push(stage);
+      stage.state = "waiting";
     }
     return idle;
   }

@@ -8,7 +8,7 @@ import {
 import type { SparkConf } from "../conf/spark_conf.ts";
 import type { ClosureCapturer } from "../closure/capturer.ts";
 import { describeError, getLogger } from "../log.ts";
-import type { TaskId, TaskOutcome } from "../messages/cluster.ts";
+import type { TaskFailure, TaskId, TaskOutcome } from "../messages/cluster.ts";
 import type { TaskState } from "../messages/states.ts";
 import {
   type DataSet,
@@ -25,6 +25,7 @@ import {
   type DagEvent,
   DagSchedulerCore,
   type JobId,
+  MissingOutputError,
   type StageInfo,
 } from "./dag_scheduler_core.ts";
 import { JobCancelledError, JobFailedError } from "./job_errors.ts";
@@ -52,9 +53,15 @@ interface Job {
   reject(error: unknown): void;
 }
 
+/** A stage that has been submitted and is not done. */
 interface RunningStage {
   readonly stage: StageInfo;
   readonly plan: Plan;
+  /** Its code, the same for all its tries. */
+  readonly binary: Promise<Uint8Array>;
+  code: Uint8Array | undefined;
+  /** The newest try; an older one that still waits for the code is void. */
+  stageAttempt: number;
 }
 
 /**
@@ -69,11 +76,12 @@ export class JobRunner {
   readonly #jobs = new Map<JobId, Job>();
   readonly #running = new Map<number, RunningStage>();
   readonly #executors = new Map<string, ExecutorData>();
-  /** The code of each stage, by its id; the same for all its tries. */
-  readonly #binaries = new Map<number, Uint8Array>();
   /** Which stages' code an executor has. */
   readonly #sent = new Map<string, Set<number>>();
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  /** What the tasks' scheduler wants done, in the order in which it said so. */
+  readonly #effects: TaskSchedulerEffect[] = [];
+  #performing = false;
   #backend: SchedulerBackend | undefined;
   #nextJobId = 0;
   #stopped: string | undefined;
@@ -105,13 +113,16 @@ export class JobRunner {
     this.#backend = backend;
   }
 
-  /** @throws {JobFailedError} when a task failed too often. */
+  /**
+   * @throws {JobFailedError} when a task failed too often.
+   * @throws {JobCancelledError} when `stop` was or is called.
+   */
   async run(
     dataSet: DataSet,
     action: Action,
     partitions?: readonly number[],
   ): Promise<Uint8Array[]> {
-    await prepareShuffles(dataSet);
+    await prepareShuffles(dataSet, new Set());
     if (this.#stopped !== undefined) throw new JobCancelledError(this.#stopped);
     const jobId = this.#nextJobId++;
     const done = Promise.withResolvers<Uint8Array[]>();
@@ -130,10 +141,11 @@ export class JobRunner {
   /** Ends all jobs, and refuses new ones, for this reason. */
   stop(reason: string): void {
     if (this.#stopped !== undefined) return;
-    for (const jobId of [...this.#jobs.keys()]) {
-      this.#stage({ type: "cancelJob", jobId, reason });
-    }
     this.#stopped = reason;
+    for (const jobId of [...this.#jobs.keys()]) {
+      const error = new JobCancelledError(reason);
+      this.#stage({ type: "cancelJob", jobId, reason, error });
+    }
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
   }
@@ -179,14 +191,11 @@ export class JobRunner {
     switch (effect.type) {
       case "submitStage":
         return void this.#submitStage(effect);
-      case "cancelStage":
-        return this.#task(
-          {
-            type: "cancel",
-            stageId: effect.stageId,
-            reason: effect.reason,
-          },
-        );
+      case "cancelStage": {
+        const { stageId, reason } = effect;
+        this.#forgetStage(stageId);
+        return this.#task({ type: "cancel", stageId, reason });
+      }
       case "partitionDone":
         return this.#mergeAccumulators(updates);
       case "stageDone":
@@ -213,35 +222,49 @@ export class JobRunner {
   ): Promise<void> {
     const { stage, stageAttempt, tasks } = effect;
     const { stageId, jobId } = stage;
+    const running = this.#running.get(stageId) ?? this.#load(stage);
+    running.stageAttempt = stageAttempt;
+    this.#running.set(stageId, running);
+    // By now the stage may be given up, or be tried anew.
+    const isVoid = () =>
+      this.#running.get(stageId) !== running ||
+      running.stageAttempt !== stageAttempt;
     try {
-      if (!this.#running.has(stageId)) {
-        const program = programOf(stage);
-        this.#running.set(stageId, { stage, plan: program.plan });
-        const name = describeStage(stage);
-        const binary = await this.#options.capturer.capture(program, { name });
-        this.#binaries.set(stageId, binary);
-      }
-      await this.#options.readyToSend();
+      running.code = await running.binary;
     } catch (error) {
-      this.#running.delete(stageId);
-      const reason = describeError(error);
-      this.#stage({
-        type: "stageFailed",
-        stageId,
-        reason,
-        failure: null,
-        error,
-      });
+      if (!isVoid()) this.#failStage(stageId, describeError(error), error);
       return;
     }
-    if (!this.#running.has(stageId)) return;
+    if (isVoid()) return;
     const taskSet = { stageId, stageAttempt, jobId, binaryId: stageId, tasks };
     this.#task({ type: "submit", taskSet });
   }
 
+  #load(stage: StageInfo): RunningStage {
+    const program = programOf(stage);
+    return {
+      stage,
+      plan: program.plan,
+      binary: this.#capture(program, describeStage(stage)),
+      code: undefined,
+      stageAttempt: 0,
+    };
+  }
+
+  async #capture(program: StageProgram, name: string): Promise<Uint8Array> {
+    // Only then does a broadcast value know whether it can travel.
+    await this.#options.readyToSend();
+    return await this.#options.capturer.capture(program, { name });
+  }
+
+  #failStage(stageId: number, reason: string, error: unknown): void {
+    this.#forgetStage(stageId);
+    const failure = null;
+    this.#stage({ type: "stageFailed", stageId, reason, failure, error });
+  }
+
   #forgetStage(stageId: number): void {
-    this.#running.delete(stageId);
-    this.#binaries.delete(stageId);
+    if (!this.#running.delete(stageId)) return;
     for (const sent of this.#sent.values()) sent.delete(stageId);
     this.#backend?.removeBinary(stageId);
   }
@@ -255,8 +278,23 @@ export class JobRunner {
 
   // Tasks
 
+  /**
+   * What follows from an effect is done after all those that came before it:
+   * a task must not be killed before it is launched.
+   */
   #task(event: TaskSchedulerEvent): void {
-    for (const effect of this.#tasks.handle(event)) this.#performTask(effect);
+    this.#effects.push(...this.#tasks.handle(event));
+    if (this.#performing) return;
+    this.#performing = true;
+    try {
+      for (
+        let next = this.#effects.shift();
+        next;
+        next = this.#effects.shift()
+      ) this.#performTask(next);
+    } finally {
+      this.#performing = false;
+    }
   }
 
   #performTask(effect: TaskSchedulerEffect): void {
@@ -304,22 +342,55 @@ export class JobRunner {
   }
 
   #launch(effect: Extract<TaskSchedulerEffect, { type: "launch" }>): void {
+    const { taskId, taskSet, executorId } = effect;
+    const { stageId } = taskSet;
+    const running = this.#running.get(stageId);
+    const sent = this.#sent.get(executorId);
+    if (running?.code === undefined || sent === undefined) {
+      // Given up in the same breath: its core is free again.
+      this.#unlaunched(taskId, {
+        reason: "killed",
+        message: "Stage cancelled",
+      });
+      return;
+    }
+    try {
+      this.#send(effect, running, running.code, sent);
+    } catch (error) {
+      const message = describeError(error);
+      if (error instanceof MissingOutputError) {
+        const { shuffleId, mapIndex } = error;
+        const fetch = { shuffleId, mapIndex, executorId: "" };
+        this.#unlaunched(taskId, { reason: "fetchFailed", message, fetch });
+        return;
+      }
+      this.#unlaunched(taskId, { reason: "killed", message });
+      const reason =
+        `Failed to send task ${effect.partition} of stage ${stageId}: ${message}`;
+      this.#failStage(stageId, reason, new JobFailedError(reason, null));
+    }
+  }
+
+  #send(
+    effect: Extract<TaskSchedulerEffect, { type: "launch" }>,
+    { stage, plan }: RunningStage,
+    code: Uint8Array,
+    sent: Set<number>,
+  ): void {
     const { executorId, taskId, taskSet, partition, attempt } = effect;
     const { stageId, stageAttempt, binaryId } = taskSet;
-    const running = this.#running.get(stageId);
-    const backend = this.#backend;
-    if (running === undefined || backend === undefined) return;
-    const sent = this.#sent.get(executorId)!;
-    if (!sent.has(binaryId)) {
-      sent.add(binaryId);
-      backend.addBinary(executorId, binaryId, this.#binaries.get(binaryId)!);
-    }
+    const backend = this.#backend!;
     const spec = specOf(
-      running.stage.dataSet,
-      running.plan,
+      stage.dataSet,
+      plan,
       partition,
       (shuffleId) => this.#stages.outputsOf(shuffleId),
     );
+    const data = encodeValue(spec);
+    if (!sent.has(binaryId)) {
+      backend.addBinary(executorId, binaryId, code);
+      sent.add(binaryId);
+    }
     backend.launch(executorId, {
       type: "LaunchTask",
       taskId,
@@ -328,8 +399,19 @@ export class JobRunner {
       stageAttempt,
       partition,
       attempt,
-      data: encodeValue(spec),
+      data,
     });
+  }
+
+  /** A task ended before it went anywhere. */
+  #unlaunched(
+    taskId: TaskId,
+    { fetch = null, ...rest }: Pick<TaskFailure, "reason" | "message"> & {
+      fetch?: TaskFailure["fetch"];
+    },
+  ): void {
+    const failure: TaskFailure = { ...rest, stack: "", fetch };
+    this.statusUpdate(taskId, "FAILED", { type: "failure", failure }, null);
   }
 
   #taskSucceeded(
@@ -363,10 +445,15 @@ export class JobRunner {
 }
 
 /** Lets sorts look at their keys, the innermost first. */
-async function prepareShuffles(dataSet: DataSet): Promise<void> {
-  for (const dependency of shufflesOf(dataSet)) {
-    await prepareShuffles(dependency.parent);
-    await dependency.prepare?.();
+async function prepareShuffles(
+  dataSet: DataSet,
+  seen: Set<number>,
+): Promise<void> {
+  for (const { shuffleId, parent, prepare } of shufflesOf(dataSet)) {
+    if (seen.has(shuffleId)) continue;
+    seen.add(shuffleId);
+    await prepareShuffles(parent, seen);
+    await prepare?.();
   }
 }
 

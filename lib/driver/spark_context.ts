@@ -215,6 +215,9 @@ export class SparkContext {
         this.#dead.resolve(reason);
       },
     };
+    // The inspector takes its time at first; meanwhile the cluster starts. What
+    // fails here fails the first job too, which tells it.
+    this.#capturer.capture(() => {}).catch(() => {});
     const conf = this.#conf;
     const broadcast = (id: number) => this.#broadcasts.get(id);
     const backend = target.type === "local"
@@ -242,8 +245,11 @@ export class SparkContext {
   async #stop(reason: string): Promise<void> {
     this.#progressBar?.[Symbol.dispose]();
     this.#jobs.stop(reason);
-    await this.#backend?.stop();
-    this.#capturer.close();
+    try {
+      await this.#backend?.stop();
+    } finally {
+      this.#capturer.close();
+    }
   }
 
   #partitions(given: number | undefined): number {

@@ -371,14 +371,16 @@ export class TaskSchedulerCore {
     local: boolean,
     effects: TaskSchedulerEffect[],
   ): void {
-    const others = this.#executors.size > 1;
-    const executors = this.#rotated();
+    const usable = [...this.#executors.values()]
+      .filter(({ suspended }) => !suspended);
+    const ids = usable.map(({ id }) => id);
+    const executors = this.#rotated(usable);
     for (let launched = true; launched;) {
       launched = false;
       for (const executor of executors) {
         if (manager.waiting === 0) return;
         if (executor.freeCores < this.#options.taskCpus) continue;
-        const task = manager.take(executor.id, { local, others });
+        const task = manager.take(executor.id, { local, usable: ids });
         if (task === undefined) continue;
         this.#launch(manager, executor, task, effects);
         launched = true;
@@ -387,9 +389,9 @@ export class TaskSchedulerCore {
   }
 
   /** The free executors, each time from another one on. */
-  #rotated(): ExecutorEntry[] {
-    const free = [...this.#executors.values()].filter((executor) =>
-      !executor.suspended && executor.freeCores >= this.#options.taskCpus
+  #rotated(usable: readonly ExecutorEntry[]): ExecutorEntry[] {
+    const free = usable.filter(({ freeCores }) =>
+      freeCores >= this.#options.taskCpus
     );
     const start = free.length === 0 ? 0 : this.#turn++ % free.length;
     return [...free.slice(start), ...free.slice(0, start)];

@@ -72,19 +72,23 @@ export class TaskSetManager {
    * The next task for an executor, the one that waited longest; with `local`
    * only one that prefers it.
    *
-   * @param others - Whether there are executors beside this one: then a task
-   * isn't tried again where it has failed.
+   * @param usable - The executors that take tasks: one that has failed on some
+   * isn't tried there again while there is another one among these.
    */
   take(
     executorId: string,
-    options: { local: boolean; others: boolean },
+    options: { local: boolean; usable: readonly string[] },
   ): { index: number; attempt: number } | undefined {
     if (this.zombie) return undefined;
     for (let i = this.#waiting.length - 1; i >= 0; i--) {
       const index = this.#waiting[i];
       const { preferred } = this.set.tasks[index];
       if (options.local && !preferred.includes(executorId)) continue;
-      if (options.others && this.#failedOn[index]?.has(executorId)) continue;
+      const failedOn = this.#failedOn[index];
+      if (
+        failedOn?.has(executorId) &&
+        options.usable.some((other) => !failedOn.has(other))
+      ) continue;
       // From the end this costs nothing, which is where the next one is.
       this.#waiting.splice(i, 1);
       return { index, attempt: this.#attempts[index]++ };

@@ -55,7 +55,7 @@ export function parseExecutorArguments(
 ): ExecutorArguments {
   const values = new Map<string, string>();
   for (let i = 0; i < args.length; i += 2) {
-    if (!(args[i] in OPTIONS) || i + 1 === args.length) {
+    if (!Object.hasOwn(OPTIONS, args[i]) || i + 1 === args.length) {
       throw new ExecutorUsageError(
         `Unrecognized options: ${args.slice(i).join(" ")}`,
       );

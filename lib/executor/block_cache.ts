@@ -41,11 +41,18 @@ export class BlockCache {
   ): boolean {
     const size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
     this.#remove(keyOf(rddId, partition));
-    for (const key of [...this.#blocks.keys()]) {
-      if (this.#size + size <= this.#limit) break;
-      if (!key.startsWith(`${rddId}/`)) this.#remove(key);
+    const excess = this.#size + size - this.#limit;
+    const victims: string[] = [];
+    let gained = 0;
+    for (const [key, block] of this.#blocks) {
+      if (gained >= excess) break;
+      if (key.startsWith(`${rddId}/`)) continue;
+      victims.push(key);
+      gained += block.size;
     }
-    if (this.#size + size > this.#limit) return false;
+    // Nothing goes for a block that would not fit even then.
+    if (gained < excess) return false;
+    for (const key of victims) this.#remove(key);
     this.#blocks.set(keyOf(rddId, partition), { chunks, size });
     this.#size += size;
     return true;

@@ -16,6 +16,7 @@ import {
 } from "../rdd/accumulator.ts";
 import { Broadcast, BROADCAST_KIND } from "../rdd/broadcast.ts";
 import { decodeBroadcast } from "../rdd/broadcast_codec.ts";
+import { type Chunks, isAsync } from "../rdd/chunks.ts";
 import type { PartitionSpec, StageProgram } from "../rdd/plan.ts";
 import { runTask, type TaskOutput } from "../rdd/run_task.ts";
 import type { TaskContext, TaskEnvironment } from "../rdd/task_environment.ts";
@@ -23,7 +24,7 @@ import type { RpcEnv } from "../rpc/rpc_env.ts";
 import { FetchFailedError, type ShuffleBlock } from "../shuffle/map_output.ts";
 import { decodeValue, encodeValue } from "../shuffle/record_codec.ts";
 import { readBlocks } from "../shuffle/shuffle_reader.ts";
-import { fromSharedBytes, toSharedBytes } from "./shared_bytes.ts";
+import { privateBytes, toSharedBytes } from "./shared_bytes.ts";
 import { shuffleFileName, shuffleStreamId } from "./shuffle_files.ts";
 import type {
   FromThread,
@@ -70,7 +71,7 @@ class TaskThread {
   #receive(message: ToThread): void {
     switch (message.type) {
       case "addBinary": {
-        const loading = this.#load(message.data);
+        const loading = this.#load(new Uint8Array(message.data));
         // A program that can't be restored fails each of its tasks, later.
         loading.catch(() => {});
         this.#programs.set(message.binaryId, loading);
@@ -88,11 +89,11 @@ class TaskThread {
         const request = this.#requests.get(message.requestId);
         this.#requests.delete(message.requestId);
         if (message.error !== null) request?.reject(new Error(message.error));
-        else request?.resolve(message.chunks?.map(fromSharedBytes));
+        else request?.resolve(message.chunks?.map(privateBytes));
         return;
       }
       case "runTask":
-        this.#run(message);
+        this.#run({ ...message, spec: new Uint8Array(message.spec) });
     }
   }
 
@@ -123,18 +124,22 @@ class TaskThread {
   async #run(task: RunTask): Promise<void> {
     const started = performance.now();
     const cached: [number, number][] = [];
+    let fetchFailure: FetchFailedError | undefined;
     let loaded: LoadedProgram | undefined;
     try {
       loaded = await this.#programOf(task.binaryId);
       await Promise.all(loaded.broadcasts.map((id) => this.#fill(id)));
       const spec = decodeValue(task.spec) as PartitionSpec;
-      const environment = this.#environment(task.context, cached);
+      const environment = this.#environment(task.context, cached, (error) => {
+        fetchFailure ??= error;
+      });
       const output = await runTask(loaded.program, spec, environment);
       const runTime = performance.now() - started;
       this.#succeed(task.context.taskId, output, loaded, cached, runTime);
     } catch (error) {
       loaded?.accumulators.forEach((accumulator) => accumulator.takePartial());
-      const failure = describeFailure(error);
+      // The application may have made an error of its own of it.
+      const failure = describeFailure(fetchFailure ?? error);
       const outcome: TaskOutcome = { type: "failure", failure };
       const { taskId } = task.context;
       this.#post({ type: "taskEnded", taskId, outcome, data: null });
@@ -179,15 +184,19 @@ class TaskThread {
   #environment(
     context: TaskContext,
     cached: [number, number][],
+    fetchFailed: (error: FetchFailedError) => void,
   ): TaskEnvironment {
     const { executorHost, shuffleDirectory } = this.#settings;
     return {
       context,
       readShuffle: (blocks) =>
-        readBlocks(blocks, {
-          host: executorHost,
-          fetch: (block, segment) => this.#fetchSegment(block, segment),
-        }),
+        noting(
+          readBlocks(blocks, {
+            host: executorHost,
+            fetch: (block, segment) => this.#fetchSegment(block, segment),
+          }),
+          fetchFailed,
+        ),
       newShuffleFile: (shuffleId) =>
         `${shuffleDirectory}/${shuffleFileName(shuffleId, context)}`,
       blocks: {
@@ -276,6 +285,32 @@ class TaskThread {
   #post(message: FromThread): void {
     this.#port.postMessage(message);
   }
+}
+
+/** Passes chunks through, and tells of a block that could not be had. */
+function noting(
+  chunks: Chunks,
+  failed: (error: FetchFailedError) => void,
+): Chunks {
+  const note = (error: unknown) => {
+    if (error instanceof FetchFailedError) failed(error);
+    return error;
+  };
+  return isAsync(chunks)
+    ? (async function* () {
+      try {
+        yield* chunks;
+      } catch (error) {
+        throw note(error);
+      }
+    })()
+    : (function* () {
+      try {
+        yield* chunks;
+      } catch (error) {
+        throw note(error);
+      }
+    })();
 }
 
 function concat(first: Uint8Array, second?: Uint8Array): Uint8Array {

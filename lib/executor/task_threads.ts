@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Megabytes } from "../conf/units.ts";
 import type { TaskFailure, TaskOutcome } from "../messages/cluster.ts";
 import type { BlockCache } from "./block_cache.ts";
+import { bufferOf } from "./shared_bytes.ts";
 import type {
   FromThread,
   RunTask,
@@ -83,6 +84,7 @@ export class TaskThreads {
 
   /** Runs a task on an idle thread, or as soon as there is one. */
   run(task: RunTask): void {
+    if (this.#closed) return;
     const idle = this.#idle();
     if (idle) this.#give(idle, task);
     else this.#waiting.push(task);
@@ -192,10 +194,11 @@ export class TaskThreads {
       const data = this.#binaries.get(task.binaryId);
       if (data) {
         slot.binaries.add(task.binaryId);
-        post(slot, { type: "addBinary", binaryId: task.binaryId, data });
+        const { binaryId } = task;
+        post(slot, { type: "addBinary", binaryId, data: bufferOf(data) });
       }
     }
-    post(slot, task);
+    post(slot, { ...task, spec: bufferOf(task.spec) });
     this.#handler.taskStarted(task.context.taskId);
   }
 
@@ -206,6 +209,8 @@ export class TaskThreads {
       case "taskEnded": {
         slot.task = undefined;
         this.#handler.taskEnded(message.taskId, message.outcome, message.data);
+        // A thread that is being ended takes nothing more.
+        if (slot.killed !== undefined) return;
         const next = this.#waiting.shift();
         if (next) this.#give(slot, next);
         return;
@@ -245,7 +250,7 @@ export class TaskThreads {
       post(slot, {
         type: "bytes",
         requestId,
-        chunks: await chunks,
+        chunks: (await chunks)?.map(bufferOf) ?? null,
         error: null,
       });
     } catch (error) {

@@ -21,20 +21,21 @@ export interface RunTask {
   readonly spec: Uint8Array;
 }
 
+/** To a thread bytes go as buffers, see `bufferOf`. */
 export type ToThread =
   /** A stage's code; comes before the first task that needs it. */
   | {
     readonly type: "addBinary";
     readonly binaryId: number;
-    readonly data: Uint8Array;
+    readonly data: ArrayBufferLike;
   }
   | { readonly type: "removeBinary"; readonly binaryId: number }
-  | RunTask
+  | Omit<RunTask, "spec"> & { readonly spec: ArrayBufferLike }
   /** The answer to "getBroadcast" and "getBlock". */
   | {
     readonly type: "bytes";
     readonly requestId: number;
-    readonly chunks: readonly Uint8Array[] | null;
+    readonly chunks: readonly ArrayBufferLike[] | null;
     readonly error: string | null;
   }
   | { readonly type: "removeBroadcast"; readonly broadcastId: number };

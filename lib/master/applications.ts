@@ -1,6 +1,7 @@
 import { formatAddress, type RpcAddress } from "../messages/addresses.ts";
 import type {
   ApplicationDescription,
+  ApplicationId,
   KillExecutors,
   MasterChangeAcknowledged,
   RegisterApplication,
@@ -19,9 +20,13 @@ export const MAX_RESOURCE_PROFILES = 1_000;
 /**
  * A driver brings its application.
  *
- * A driver that registers again, because no answer reached it, is answered
- * with a fresh id as Spark's master does, but nothing is entered a second
- * time: its address names the one application that it has.
+ * A driver that registers again, because no answer reached it in time, is
+ * answered with the id that its application has. Spark's master answers with a
+ * fresh id, of which it knows nothing itself: a driver that got both answers
+ * would go by the wrong one.
+ *
+ * One that brings something else has taken the address (`spark.driver.port`)
+ * of a driver that ended, before that was seen here.
  */
 export function registerApplication(
   turn: Turn,
@@ -40,40 +45,52 @@ export function registerApplication(
     turn.log("warn", `Refusing application ${appDescription.name}: ${reason}.`);
     turn.toDriver({ driver }, { type: "ApplicationRemoved", message: reason });
   };
+  const confirm = (appId: ApplicationId): void =>
+    turn.toDriver({ driver }, {
+      type: "RegisteredApplication",
+      appId,
+      master: facts.self,
+    });
   const problem = problemOfDescription(appDescription);
   if (problem !== null) return refuse(problem);
   const existing = tables.applicationAt(driver.address);
-  const id =
-    facts.applicationIds.next(appDescription.name, now, tables.applications) ??
-      existing?.id;
-  if (id === undefined) {
-    return refuse(
-      `FAILED: an application with the id of "${appDescription.name}" runs`,
+  if (existing !== undefined && !isSame(existing.description, appDescription)) {
+    turn.log(
+      "warn",
+      `Another driver is at ${formatAddress(driver.address)} now: that of ` +
+        `${existing.id} is gone.`,
     );
-  }
-  if (existing === undefined) {
-    const app = new ApplicationEntry(
-      id,
-      appDescription,
-      driver,
-      now,
-      settings.defaultCores,
-    );
-    tables.addApplication(app);
-    turn.log("info", `Registered application ${app.description.name}: ${id}.`);
-    turn.scheduleAtEnd();
-  } else {
+    removeApplication(turn, existing, "FINISHED");
+  } else if (existing !== undefined) {
     turn.log(
       "warn",
       `The driver at ${formatAddress(driver.address)} registered again: it ` +
         `has application ${existing.id}.`,
     );
+    return confirm(existing.id);
   }
-  turn.toDriver({ driver }, {
-    type: "RegisteredApplication",
-    appId: id,
-    master: facts.self,
-  });
+  const id = facts.applicationIds.next(
+    appDescription.name,
+    now,
+    tables.applications,
+  );
+  if (id === undefined) {
+    return refuse(
+      `FAILED: an application with the id of "${appDescription.name}" runs`,
+    );
+  }
+  tables.addApplication(
+    new ApplicationEntry(
+      id,
+      appDescription,
+      driver,
+      now,
+      settings.defaultCores,
+    ),
+  );
+  turn.log("info", `Registered application ${appDescription.name}: ${id}.`);
+  turn.scheduleAtEnd();
+  confirm(id);
 }
 
 /** The driver says that its application is done. */
@@ -214,6 +231,14 @@ function problemOfProfile(profile: RequestedResourceProfile): string | null {
     return `an executor cannot have ${memory} MiB of memory`;
   }
   return null;
+}
+
+/** Both were read from the wire, or neither. */
+function isSame(
+  one: ApplicationDescription,
+  other: ApplicationDescription,
+): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function isCount(value: number, least: number): boolean {

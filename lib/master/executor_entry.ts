@@ -13,6 +13,8 @@ export class ExecutorEntry {
   state: ExecutorState = "LAUNCHING";
   /** Addresses of custom resources that it was granted. */
   readonly resources: ResourceAddresses = {};
+  /** The latest registration of its worker when it was launched. */
+  readonly registration: number;
 
   constructor(
     readonly id: ExecutorId,
@@ -21,7 +23,9 @@ export class ExecutorEntry {
     readonly resourceProfileId: ResourceProfileId,
     readonly cores: number,
     readonly memory: Megabytes,
-  ) {}
+  ) {
+    this.registration = worker.registration;
+  }
 
   /** `app-20261130223351-0000/3`. */
   get fullId(): string {

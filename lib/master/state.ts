@@ -17,6 +17,7 @@ export class MasterTables {
   readonly #applications = new Map<ApplicationId, ApplicationEntry>();
   readonly #applicationByAddress = new Map<string, ApplicationEntry>();
   readonly #completed: ApplicationEntry[] = [];
+  #registrations = 0;
 
   constructor(public state: MasterState) {}
 
@@ -47,6 +48,11 @@ export class MasterTables {
     this.#workers.add(worker);
     this.#workerById.set(worker.id, worker);
     this.#workerByAddress.set(address, worker);
+  }
+
+  /** Numbers a registration of a worker; no two have the same number. */
+  nextRegistration(): number {
+    return ++this.#registrations;
   }
 
   /** The worker is gone: it can no longer be found, but is still shown. */

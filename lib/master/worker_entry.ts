@@ -21,6 +21,8 @@ export class WorkerEntry {
   readonly webUiUrl: string;
   state: WorkerState = "ALIVE";
   lastHeartbeat: Milliseconds;
+  /** Of its registrations the latest; see RegisteredWorker. */
+  registration = 0;
   readonly #executors = new Map<string, ExecutorEntry>();
   #coresUsed = 0;
   #memoryUsed: Megabytes = 0;

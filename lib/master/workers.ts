@@ -5,7 +5,7 @@ import type {
   RegisterWorker,
   WorkerLatestState,
 } from "../messages/deploy.ts";
-import { fullExecutorId } from "./executor_entry.ts";
+import { type ExecutorEntry, fullExecutorId } from "./executor_entry.ts";
 import type { Turn } from "./turn.ts";
 import { WorkerEntry } from "./worker_entry.ts";
 
@@ -24,6 +24,7 @@ export function registerWorker(turn: Turn, message: RegisterWorker): void {
     return;
   }
   const known = tables.workerById.get(message.id);
+  const registration = tables.nextRegistration();
   if (known === undefined) {
     const problem = problemOf(message) ?? makeRoomAt(turn, message);
     if (problem !== null) {
@@ -35,6 +36,7 @@ export function registerWorker(turn: Turn, message: RegisterWorker): void {
       return;
     }
     const worker = new WorkerEntry(message, now);
+    worker.registration = registration;
     tables.addWorker(worker);
     turn.log(
       "info",
@@ -42,10 +44,13 @@ export function registerWorker(turn: Turn, message: RegisterWorker): void {
         `${formatMegabytes(worker.memory)}.`,
     );
     turn.scheduleAtEnd();
-  } else if (known.state === "UNKNOWN") {
-    turn.log("info", `Worker ${known.id} is known again.`);
-    known.state = "ALIVE";
-    turn.scheduleAtEnd();
+  } else {
+    known.registration = registration;
+    if (known.state === "UNKNOWN") {
+      turn.log("info", `Worker ${known.id} is known again.`);
+      known.state = "ALIVE";
+      turn.scheduleAtEnd();
+    }
   }
   turn.toWorker(registering, {
     type: "RegisteredWorker",
@@ -53,6 +58,7 @@ export function registerWorker(turn: Turn, message: RegisterWorker): void {
     masterWebUiUrl: facts.webUiUrl,
     masterAddress: message.masterAddress,
     duplicate: known !== undefined,
+    registration,
   });
 }
 
@@ -91,7 +97,13 @@ function makeRoomAt(turn: Turn, message: RegisterWorker): string | null {
   return null;
 }
 
-/** A worker lives; one that was given up wrongly is to register again. */
+/**
+ * A worker lives; one that was given up wrongly is to register again.
+ *
+ * Spark's master only does this while it still shows the dead worker, and
+ * later just logs its heartbeats: a worker that stood still for long enough
+ * would then go on beating, with executors that nobody wants, for ever.
+ */
 export function heartbeat(turn: Turn, { workerId, worker }: Heartbeat): void {
   const { tables, facts, now } = turn;
   const known = tables.workerById.get(workerId);
@@ -99,26 +111,22 @@ export function heartbeat(turn: Turn, { workerId, worker }: Heartbeat): void {
     known.lastHeartbeat = now;
     return;
   }
-  for (const { id } of tables.workers) {
-    if (id !== workerId) continue;
-    turn.log(
-      "warn",
-      `Got a heartbeat from worker ${workerId}, which was given up: asking ` +
-        `it to register again.`,
-    );
-    turn.toWorker({ endpoint: worker }, {
-      type: "ReconnectWorker",
-      masterUrl: facts.masterUrl,
-    });
-    return;
-  }
   turn.log("warn", `Got a heartbeat from unknown worker ${workerId}.`);
+  // The active master answers for itself.
+  if (tables.state === "STANDBY") return;
+  turn.toWorker({ endpoint: worker }, {
+    type: "ReconnectWorker",
+    masterUrl: facts.masterUrl,
+  });
 }
 
-/** What a worker really runs: anything not known here is to end. */
+/**
+ * What a worker really runs: anything not known here is to end, and what is
+ * known here and does not run there is lost.
+ */
 export function workerLatestState(
   turn: Turn,
-  { id, executors }: WorkerLatestState,
+  { id, executors, registration }: WorkerLatestState,
 ): void {
   const worker = turn.tables.workerById.get(id);
   if (worker === undefined) {
@@ -141,6 +149,56 @@ export function workerLatestState(
   for (const appId of endedApps) {
     turn.toWorker(worker, { type: "ApplicationFinished", id: appId });
   }
+  dropUnreported(turn, worker, executors, registration);
+}
+
+/**
+ * A LaunchExecutor is lost when it was sent over a connection that was broken
+ * already, while the worker had a new one before the old one was seen to close
+ * here. It was launched before the registration that the report follows, so
+ * it would have reached the worker first; one that was launched after it may
+ * still be on its way. What ended by itself was told before the report.
+ *
+ * (Spark's master keeps such an executor, and its cores, for ever.)
+ */
+function dropUnreported(
+  turn: Turn,
+  worker: WorkerEntry,
+  executors: WorkerLatestState["executors"],
+  registration: number,
+): void {
+  const reported = new Set(
+    executors.map(({ appId, execId }) => fullExecutorId(appId, execId)),
+  );
+  for (const executor of [...worker.executors.values()]) {
+    const { fullId } = executor;
+    if (executor.registration >= registration || reported.has(fullId)) continue;
+    const message = `worker ${worker.id} does not run it`;
+    turn.log("warn", `Removing executor ${fullId}: ${message}.`);
+    loseExecutor(turn, executor, message, null);
+    turn.scheduleAtEnd();
+  }
+}
+
+/** Through no fault of its own: so it counts for no failure. */
+function loseExecutor(
+  turn: Turn,
+  executor: ExecutorEntry,
+  message: string,
+  workerHost: string | null,
+): void {
+  const { id, application, worker } = executor;
+  executor.state = "LOST";
+  worker.removeExecutor(executor);
+  application.removeExecutor(executor);
+  turn.toDriver(application, {
+    type: "ExecutorUpdated",
+    id,
+    state: "LOST",
+    message,
+    exitStatus: null,
+    workerHost,
+  });
 }
 
 /** Gives up workers that were silent for `spark.worker.timeout`. */
@@ -182,17 +240,7 @@ export function removeWorker(
   turn.log("warn", `Removing worker ${worker.id}: ${reason}.`);
   turn.tables.markDead(worker);
   for (const executor of [...worker.executors.values()]) {
-    executor.state = "LOST";
-    worker.removeExecutor(executor);
-    executor.application.removeExecutor(executor);
-    turn.toDriver(executor.application, {
-      type: "ExecutorUpdated",
-      id: executor.id,
-      state: "LOST",
-      message: `worker lost: ${reason}`,
-      exitStatus: null,
-      workerHost: worker.host,
-    });
+    loseExecutor(turn, executor, `worker lost: ${reason}`, worker.host);
   }
   for (const app of turn.tables.applications.values()) {
     turn.toDriver(app, {

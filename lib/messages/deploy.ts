@@ -117,6 +117,8 @@ export interface Heartbeat {
 /** Sent after every registration: what really runs on the worker. */
 export interface WorkerLatestState {
   readonly type: "WorkerLatestState";
+  /** That of the RegisteredWorker which this follows. */
+  readonly registration: number;
   readonly id: WorkerId;
   readonly executors: readonly ExecutorReport[];
   readonly driverIds: readonly string[];
@@ -159,6 +161,11 @@ export interface RegisteredWorker {
   readonly masterAddress: RpcAddress;
   /** The master knew this worker's id already. */
   readonly duplicate: boolean;
+  /**
+   * Counts the registrations that this master confirmed, of all workers; tells
+   * it later which of them a WorkerLatestState follows.
+   */
+  readonly registration: number;
 }
 
 export interface RegisterWorkerFailed {

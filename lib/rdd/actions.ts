@@ -5,9 +5,11 @@ import {
   encodeRecords,
   encodeValue,
 } from "../shuffle/record_codec.ts";
-import type { Push } from "./fuse.ts";
+import { type Push, settled } from "./fuse.ts";
 import type { Action, Fn } from "./plan.ts";
 import { ENOUGH } from "./run_plan.ts";
+import type { SampledKey } from "../shuffle/partitioner.ts";
+import { asPair } from "../shuffle/shuffle_writer.ts";
 import type { TaskContext } from "./task_environment.ts";
 import { TextPartWriter } from "./text_output.ts";
 
@@ -32,7 +34,7 @@ export function actionSink(action: Action, context: TaskContext): ActionSink {
       return {
         ...counted,
         push(record) {
-          f(record);
+          settled(f(record), "foreach");
           counted.push(record);
         },
       };
@@ -88,7 +90,7 @@ function countByKeySink(): ActionSink {
   const counts = new CombineTable<unknown, number>();
   return {
     push(record) {
-      const [key] = record as [unknown, unknown];
+      const [key] = asPair(record);
       counts.combine(key, 1, (one) => one, (held, one) => held + one);
     },
     finish: () => encodeRecords([...counts.entries()]),
@@ -170,13 +172,10 @@ export function mergeCounts(
   return new Map(counts.entries());
 }
 
-/** The sampled keys of all partitions, each as often as it stands for. */
-export function mergeSamples(results: readonly Uint8Array[]): unknown[] {
-  const samples = results.map((bytes) =>
-    decodeValue(bytes) as [number, unknown[]]
-  );
-  const least = Math.min(...samples.map(([stride]) => stride));
-  return samples.flatMap(([stride, keys]) =>
-    keys.flatMap((key) => new Array<unknown>(stride / least).fill(key))
-  );
+/** The sampled keys of all partitions, each with how many it stands for. */
+export function mergeSamples(results: readonly Uint8Array[]): SampledKey[] {
+  return results.flatMap((bytes) => {
+    const [stride, keys] = decodeValue(bytes) as [number, unknown[]];
+    return keys.map((key): SampledKey => [key, stride]);
+  });
 }

@@ -55,6 +55,11 @@ export class Broadcast<T> {
     this.#missing = undefined;
   }
 
+  /** The value turned out to be one that can't travel: so can't the handle. */
+  refuse(why: string): void {
+    this.#missing ??= why;
+  }
+
   /** Lets the value go; using it from now on is an error. */
   destroy(): void {
     this.#value = undefined;

@@ -24,18 +24,18 @@ function link(op: FusibleOp, next: Push): Push {
   switch (op.type) {
     case "map": {
       const { f } = op;
-      return (record) => next(f(record));
+      return (record) => next(settled(f(record), op.type));
     }
     case "filter": {
       const { f } = op;
       return (record) => {
-        if (f(record)) next(record);
+        if (settled(f(record), op.type)) next(record);
       };
     }
     case "flatMap": {
       const { f } = op;
       return (record) => {
-        const results = f(record);
+        const results = settled(f(record), op.type);
         if (Array.isArray(results)) {
           for (let i = 0; i < results.length; i++) next(results[i]);
         } else {
@@ -47,12 +47,12 @@ function link(op: FusibleOp, next: Push): Push {
       const { f } = op;
       return (record) => {
         const pair = record as [unknown, unknown];
-        next([pair[0], f(pair[1])]);
+        next([pair[0], settled(f(pair[1]), op.type)]);
       };
     }
     case "keyBy": {
       const { f } = op;
-      return (record) => next([f(record), record]);
+      return (record) => next([settled(f(record), op.type), record]);
     }
     case "pairWithNull":
       return (record) => next([record, null]);
@@ -71,6 +71,28 @@ function link(op: FusibleOp, next: Push): Push {
         }
       };
   }
+}
+
+/** A function that is not declared `async` returned a promise. */
+export class UnexpectedPromiseError extends TypeError {
+  override name = "UnexpectedPromiseError";
+}
+
+/**
+ * Passes a function's result through, unless it is a promise: a loop of calls
+ * that are not awaited would take it for the result.
+ *
+ * @throws {UnexpectedPromiseError} for a promise.
+ */
+export function settled<T>(result: T, name: string): T {
+  if (result instanceof Promise) {
+    // Its own failure would be nobody's, and end the thread.
+    result.catch(() => {});
+    throw new UnexpectedPromiseError(
+      `The function of ${name} returned a promise and is not declared async: write async before it.`,
+    );
+  }
+  return result;
 }
 
 /** An operator whose function may be async; `mapPartitions` is not one here. */

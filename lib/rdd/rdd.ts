@@ -124,22 +124,25 @@ export class RDD<T> {
     options: { ascending?: boolean; numPartitions?: number } = {},
   ): RDD<T> {
     const { ascending = true, numPartitions } = options;
-    const partitions = numPartitions ?? this.#shufflePartitions();
+    const partitions = checkedPartitions(
+      numPartitions ?? this.#shufflePartitions(),
+    );
     const keyed = this.keyBy(key);
     const dependency: ShuffleDependency = {
       shuffleId: this.#context.newShuffleId(),
       parent: keyed.#dataSet,
       combine: "none",
-      // Until `prepare` has seen the keys; the number of partitions holds.
-      partitioner: {
-        type: "range",
-        bounds: new Array(partitions - 1).fill(undefined),
-        ascending,
-      },
+      // The bounds come with `prepare`; the number of partitions stays.
+      partitioner: { type: "range", partitions, bounds: [], ascending },
       prepare: once(async () => {
         if (partitions === 1) return;
         const bounds = await keyed.#sampleBounds(partitions);
-        dependency.partitioner = { type: "range", bounds, ascending };
+        dependency.partitioner = {
+          type: "range",
+          partitions,
+          bounds,
+          ascending,
+        };
       }),
     };
     const sorted = new RDD<[K, T]>(this.#context, "sortBy", {
@@ -277,7 +280,7 @@ export class RDD<T> {
         taken.push(record as T);
       }
       next = end;
-      count = (end - next + partitions.length) * TAKE_SCALE_UP;
+      count = partitions.length * TAKE_SCALE_UP;
     }
     return taken;
   }
@@ -356,12 +359,10 @@ export class RDD<T> {
     combine: ShuffleDependency["combine"],
     partitions: number,
   ): ShuffleDependency {
-    if (!Number.isInteger(partitions) || partitions < 1) {
-      throw new RangeError(
-        `The number of partitions must be a whole number from 1 on, and is ${partitions}.`,
-      );
-    }
-    const partitioner: Partitioner = { type: "hash", partitions };
+    const partitioner: Partitioner = {
+      type: "hash",
+      partitions: checkedPartitions(partitions),
+    };
     const shuffleId = this.#context.newShuffleId();
     return { shuffleId, parent: this.#dataSet, combine, partitioner };
   }
@@ -401,6 +402,14 @@ function once(run: () => Promise<void>): () => Promise<void> {
     running.catch(() => running = undefined);
     return running;
   };
+}
+
+/** @throws {RangeError} unless it is a whole number from 1 on. */
+function checkedPartitions(partitions: number): number {
+  if (Number.isInteger(partitions) && partitions >= 1) return partitions;
+  throw new RangeError(
+    `The number of partitions must be a whole number from 1 on, and is ${partitions}.`,
+  );
 }
 
 function absolute(path: string): string {

@@ -6,15 +6,17 @@ export type Partitioner =
   | { readonly type: "hash"; readonly partitions: number }
   | {
     readonly type: "range";
-    /** The least key of each partition but the first, in order. */
+    readonly partitions: number;
+    /**
+     * The least key of each partition but the first, in order. There may be
+     * fewer than partitions: then the last ones stay empty.
+     */
     readonly bounds: readonly unknown[];
     readonly ascending: boolean;
   };
 
 export function partitionCount(partitioner: Partitioner): number {
-  return partitioner.type === "hash"
-    ? partitioner.partitions
-    : partitioner.bounds.length + 1;
+  return partitioner.partitions;
 }
 
 /** The function that gives a key's partition, to be called once a record. */
@@ -39,21 +41,33 @@ export function partitionFunction(
   };
 }
 
+/** A key out of a sample, and how many keys it stands for. */
+export type SampledKey = readonly [key: unknown, weight: number];
+
 /**
  * The bounds that cut a sample of keys into partitions of about one size; keys
- * that are equal stay together, so there may be fewer partitions than asked.
+ * that are equal stay together, so there may be fewer bounds than it takes.
+ *
+ * @throws {UnsortableKeyError} for keys that have no order.
  */
 export function rangeBounds(
-  sample: readonly unknown[],
+  sample: readonly SampledKey[],
   partitions: number,
 ): unknown[] {
-  const sorted = [...sample].sort(compareKeys);
+  const sorted = [...sample].sort(([a], [b]) => compareKeys(a, b));
+  const total = sorted.reduce((sum, [, weight]) => sum + weight, 0);
   const bounds: unknown[] = [];
-  for (let i = 1; i < partitions; i++) {
-    const candidate = sorted[Math.floor(i * sorted.length / partitions)];
-    if (candidate === undefined && sorted.length === 0) break;
-    const previous = bounds.length === 0 ? sorted[0] : bounds.at(-1);
-    if (compareKeys(previous, candidate) < 0) bounds.push(candidate);
+  let passed = 0;
+  let cut = 1;
+  let previous = sorted[0]?.[0];
+  for (const [key, weight] of sorted) {
+    passed += weight;
+    if (passed * partitions <= cut * total) continue;
+    while (passed * partitions > cut * total) cut++;
+    if (compareKeys(previous, key) < 0) {
+      bounds.push(key);
+      previous = key;
+    }
   }
   return bounds;
 }

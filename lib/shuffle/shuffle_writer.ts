@@ -123,7 +123,8 @@ export class NotAPairError extends TypeError {
   override name = "NotAPairError";
 }
 
-function asPair(record: unknown): [unknown, unknown] {
+/** @throws {NotAPairError} for what is no `[key, value]`. */
+export function asPair(record: unknown): [unknown, unknown] {
   if (Array.isArray(record) && record.length === 2) {
     return record as [unknown, unknown];
   }

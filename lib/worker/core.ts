@@ -193,13 +193,16 @@ export class WorkerCore implements Machine<WorkerEvent, WorkerEffect> {
     const first = !this.#link.everRegistered;
     this.#do(this.#link.registered(message));
     if (first) this.#startRecurring();
+    // First what ended meanwhile: what the latest state does not name, and
+    // nobody told of, is lost to the master.
+    this.#tellWhatWaits();
     this.#do(this.#link.send({
       type: "WorkerLatestState",
       id: this.#options.id,
+      registration: message.registration,
       executors: this.#executors.running.map(toReport),
       driverIds: [],
     }));
-    this.#tellWhatWaits();
   }
 
   #masterChanged(message: MasterChanged): void {

@@ -87,7 +87,10 @@ Deno.test("rpc: a failure that a handler answers or throws reaches the asker, it
     const ref = server.register(`Failing${i}`, {
       receiveAndReply: (_, context) => fail(context),
     });
-    const local = await assertRejects(() => server.ask(ref, { type: "A" }));
+    const local = await assertRejects(
+      () => server.ask(ref, { type: "A" }),
+      Error,
+    );
     const remote = await assertRejects(
       () => client.ask(ref, { type: "A" }),
       RpcRemoteError,

@@ -97,3 +97,8 @@ export function registerEcho(env: RpcEnv) {
 export function gate(): PromiseWithResolvers<void> {
   return Promise.withResolvers<void>();
 }
+
+/** Why a promise was rejected; undefined when it was not. */
+export function reasonOf(result: PromiseSettledResult<unknown>): unknown {
+  return result.status === "rejected" ? result.reason : undefined;
+}

@@ -1,0 +1,72 @@
+/**
+ * Runs the benchmarks that are named, or all, and prints their figures.
+ *
+ * @module
+ */
+import { describeError, writeLogLine } from "../../lib/log.ts";
+import { benchEmptyTasks } from "./empty_tasks.ts";
+import type { Figure } from "./figure.ts";
+import { benchIdleMemory } from "./idle_memory.ts";
+import { benchRpc } from "./rpc.ts";
+import { benchStartup } from "./startup.ts";
+import { benchWordCount } from "./word_count.ts";
+
+interface Bench {
+  readonly doc: string;
+  run(): Promise<Figure[]>;
+}
+
+const BENCHES = new Map<string, Bench>([
+  ["rpc", { doc: "asks a second between two processes", run: benchRpc }],
+  ["memory", { doc: "what an idle daemon holds", run: benchIdleMemory }],
+  ["startup", { doc: "a cluster for two empty tasks", run: benchStartup }],
+  ["tasks", { doc: "empty tasks a second", run: benchEmptyTasks }],
+  ["wordcount", { doc: "words of a text, counted", run: benchWordCount }],
+]);
+
+async function main(args: readonly string[]): Promise<number> {
+  const json = args.includes("--json");
+  const names = args.filter((arg) => arg !== "--json");
+  if (names.includes("--help")) {
+    console.log(usage());
+    return 0;
+  }
+  const wrong = names.find((name) => !BENCHES.has(name));
+  if (wrong !== undefined) {
+    writeLogLine(`scripts/bench: there is no benchmark "${wrong}"`);
+    writeLogLine(usage());
+    return 2;
+  }
+  const figures: Figure[] = [];
+  let failed = false;
+  for (const name of names.length === 0 ? BENCHES.keys() : names) {
+    try {
+      for (const figure of await BENCHES.get(name)!.run()) {
+        figures.push(figure);
+        if (!json) console.log(format(figure));
+      }
+    } catch (error) {
+      failed = true;
+      writeLogLine(`scripts/bench: ${name}: ${describeError(error)}`);
+    }
+  }
+  if (json) console.log(JSON.stringify(figures, null, 2));
+  return failed || figures.some((figure) => figure.met === false) ? 1 : 0;
+}
+
+function usage(): string {
+  return [
+    "Usage: scripts/bench [--json] [NAME...]",
+    ...[...BENCHES].map(([name, { doc }]) => `  ${name.padEnd(10)} ${doc}`),
+  ].join("\n");
+}
+
+function format({ name, value, unit, target, met }: Figure): string {
+  const measured = `${value.toLocaleString("en")} ${unit}`.padStart(16);
+  const verdict = target === undefined
+    ? ""
+    : `   target ${target}: ${met ? "met" : "MISSED"}`;
+  return `${name.padEnd(52)}${measured}${verdict}`;
+}
+
+Deno.exit(await main(Deno.args));
