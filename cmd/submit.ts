@@ -5,6 +5,7 @@ import {
   CORES_MAX,
   EXECUTOR_CORES,
   EXECUTOR_MEMORY,
+  LOG_LEVEL,
   MASTER,
 } from "../lib/conf/settings.ts";
 import type { SparkConf } from "../lib/conf/spark_conf.ts";
@@ -217,13 +218,18 @@ class Submission {
   #startCluster(
     { workers, cores, memory }: Extract<MasterUrl, { type: "local-cluster" }>,
   ): Promise<LocalCluster> {
+    const level = this.#conf.get(LOG_LEVEL);
     return startLocalCluster({
       workers,
       coresPerWorker: cores,
       memoryPerWorker: memory,
-      flags: this.#conf.entries()
-        .filter(([key]) => /^spark\.(deploy|worker|master|log)\./.test(key))
-        .flatMap(([key, value]) => ["--conf", `${key}=${value}`]),
+      flags: [
+        ...this.#conf.entries()
+          .filter(([key]) => /^spark\.(deploy|worker|master)\./.test(key)),
+        // Daemons that serve this application alone need not tell it, in the
+        // middle of its own output, that it ends and they with it.
+        [LOG_LEVEL.key, level === "WARN" ? "ERROR" : level],
+      ].flatMap(([key, value]) => ["--conf", `${key}=${value}`]),
     });
   }
 

@@ -38,9 +38,10 @@ export async function startLocalCluster(
   const directory = await Deno.makeTempDir({ prefix: "sparkts-cluster-" });
   const processes: ManagedProcess[] = [];
   const stop = async () => {
-    await Promise.all(
-      processes.map((each) => each.terminate({ grace: GRACE })),
-    );
+    const [master, ...workers] = processes;
+    // The workers first: they would complain of a master that is gone.
+    await Promise.all(workers.map((each) => each.terminate({ grace: GRACE })));
+    await master?.terminate({ grace: GRACE });
     await Deno.remove(directory, { recursive: true });
   };
   const start = async (args: string[]): Promise<string> => {

@@ -30,6 +30,7 @@ Deno.test("master: a worker that registers is answered and shown", () => {
     masterWebUiUrl: "http://master:8080",
     masterAddress: MASTER_ADDRESS,
     duplicate: false,
+    registration: 1,
   }]);
   assertEquals(harness.worker(worker), {
     id: worker.id,
@@ -163,6 +164,7 @@ Deno.test("master: executors that a worker reports and the master does not know 
   const worker = harness.registerWorker({ memory: 128 });
   harness.tell({
     type: "WorkerLatestState",
+    registration: 1,
     id: worker.id,
     executors: [report("0", 0), report("1", 1), report("2", 2)],
     driverIds: [],
@@ -184,6 +186,7 @@ Deno.test("master: a reported executor that the master knows goes on", () => {
   const app = harness.registerApp();
   harness.tell({
     type: "WorkerLatestState",
+    registration: 1,
     id: worker.id,
     executors: [report(app.id, 0), report(app.id, 7)],
     driverIds: [],
@@ -203,6 +206,7 @@ Deno.test("master: an executor that the master has on another worker is killed o
   assertEquals(harness.app(app).executors[0].workerId, here.id);
   harness.tell({
     type: "WorkerLatestState",
+    registration: 1,
     id: there.id,
     executors: [report(app.id, 0)],
     driverIds: [],
@@ -221,6 +225,7 @@ Deno.test("master: a worker that comes back is told of the applications that end
   harness.clear();
   harness.tell({
     type: "WorkerLatestState",
+    registration: 1,
     id: worker.id,
     executors: [report(app.id, 0), report(app.id, 1)],
     driverIds: [],
@@ -235,6 +240,7 @@ Deno.test("master: the state of an unknown worker is only logged", () => {
   const harness = new MasterHarness();
   harness.tell({
     type: "WorkerLatestState",
+    registration: 1,
     id: "nobody",
     executors: [report("0", 0)],
     driverIds: [],

@@ -117,6 +117,11 @@ export class End {
     readonly dialled: RpcAddress | undefined,
   ) {}
 
+  /** Frames from this end that have not arrived. */
+  get inFlight(): number {
+    return this.#outgoing.inFlight;
+  }
+
   /** Joins this end to the other one. */
   attach(outgoing: Pipe): void {
     this.#outgoing = outgoing;

@@ -68,6 +68,15 @@ export class Network implements Medium {
     return !this.#processes.has(formatAddress(address));
   }
 
+  /** Whether something from this address is still on its way. */
+  isHeardOf(address: RpcAddress): boolean {
+    return this.connections.some(({ ends }) =>
+      ends.some(({ user, inFlight }) =>
+        user.host === address.host && inFlight > 0
+      )
+    );
+  }
+
   /** Makes a connection; `done` takes the dialler's end, or null. */
   dial(
     from: SimProcess,

@@ -164,6 +164,9 @@ class Simulation {
     const description = randomDescription(prng, name);
     clock.schedule(after, () => {
       if (this.#world.calmSince !== null || !network.isFree(address)) return;
+      // What a driver said can't be told from what the one before it at its
+      // address said, should that come later: no driver is so quick.
+      if (network.isHeardOf(address)) return;
       const app = new SimApp(this.#world, address, description);
       this.#apps.push(app);
       if (prng.chance(0.2)) return; // it stays until all drivers end

@@ -183,6 +183,7 @@ export function registered(
     masterWebUiUrl: "",
     masterAddress: MASTER,
     duplicate: false,
+    registration: 1,
     ...message,
   };
 }

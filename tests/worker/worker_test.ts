@@ -102,6 +102,7 @@ class FakeMaster {
       masterWebUiUrl: "",
       masterAddress: message.masterAddress,
       duplicate: false,
+      registration: 1,
     });
   }
 }
