@@ -110,7 +110,9 @@ export function wholeNumber(
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < min || value > max) {
     throw new UsageError(
-      `--${name} must be a whole number from ${min} on, and is "${text}"`,
+      `--${name} must be a whole number from ${min} ${
+        max === Number.MAX_SAFE_INTEGER ? "on" : `to ${max}`
+      }, and is "${text}"`,
     );
   }
   return value;

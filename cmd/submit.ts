@@ -10,7 +10,6 @@ import {
 } from "../lib/conf/settings.ts";
 import type { SparkConf } from "../lib/conf/spark_conf.ts";
 import type { Megabytes } from "../lib/conf/units.ts";
-import { JobFailedError } from "../lib/driver/job_errors.ts";
 import {
   type LocalCluster,
   startLocalCluster,
@@ -184,7 +183,7 @@ class Submission {
       ]);
       return Exit.Done;
     } catch (error) {
-      this.#explain(error);
+      await this.#explain(error);
       return Exit.Failed;
     }
   }
@@ -242,7 +241,8 @@ class Submission {
   }
 
   /** The application's own error: where it was thrown is what is wanted. */
-  #explain(error: unknown): void {
+  async #explain(error: unknown): Promise<void> {
+    const { JobFailedError } = await import("../lib/driver/mod.ts");
     if (error instanceof JobFailedError && !this.#flags.isOn("verbose")) {
       writeBlock(error.message);
     } else if (isOurs(error)) {

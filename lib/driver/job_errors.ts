@@ -1,4 +1,4 @@
-import { mapStack } from "../closure/stack.ts";
+import { mapStack, MARKER } from "../closure/stack.ts";
 import type { TaskFailure } from "../messages/cluster.ts";
 
 /**
@@ -20,12 +20,34 @@ export class JobCancelledError extends Error {
 
 function describe(reason: string, failure: TaskFailure | null): string {
   if (failure === null) return reason;
-  const stack = failure.stack === "" ? "" : mapStack(failure.stack);
+  const stack = failure.stack === ""
+    ? ""
+    : mapStack(withoutEngine(failure.stack));
   // A stack begins with the error itself, as a rule.
   const detail = stack.includes(failure.message)
     ? stack
     : [failure.message, ...framesOf(stack)].join("\n");
   return `${reason}: ${detail}`;
+}
+
+/**
+ * Leaves out how the engine came to call the application's function: what
+ * stands below the last frame of its own, of each error in the chain.
+ */
+function withoutEngine(stack: string): string {
+  const kept: string[] = [];
+  let below: string[] = [];
+  for (const line of stack.split("\n")) {
+    const isFrame = /^\s+at /.test(line);
+    if (!isFrame || line.includes(MARKER)) {
+      kept.push(...below, line);
+      below = [];
+    } else {
+      below.push(line);
+    }
+  }
+  return [...kept, ...kept.some((line) => line.includes(MARKER)) ? [] : below]
+    .join("\n");
 }
 
 function framesOf(stack: string): string[] {

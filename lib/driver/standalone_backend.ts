@@ -326,8 +326,12 @@ class StandaloneBackend implements SchedulerBackend {
         );
         return this.#connected.resolve(effect.appId);
       case "dead":
-        this.#connected.reject(new ApplicationRefusedError(effect.reason));
-        if (!this.#stopping) this.#events.dead(effect.reason);
+        // Before it was connected, the start fails; after it, the application.
+        if (this.appId === "") {
+          this.#connected.reject(new ApplicationRefusedError(effect.reason));
+        } else if (!this.#stopping) {
+          this.#events.dead(effect.reason);
+        }
         return;
       case "executorGranted":
         this.#expected.add(effect.id);

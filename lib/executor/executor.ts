@@ -1,4 +1,3 @@
-import { rm } from "node:fs/promises";
 import { MEMORY_STORAGE_FRACTION } from "../conf/settings.ts";
 import type { SparkConf } from "../conf/spark_conf.ts";
 import type { Megabytes } from "../conf/units.ts";
@@ -95,7 +94,12 @@ export class Executor {
 
   async close(): Promise<void> {
     await this.#threads.close();
-    await rm(this.directory, { recursive: true, force: true });
+    try {
+      await Deno.remove(this.directory, { recursive: true });
+    } catch (error) {
+      // The worker may have removed it already, with all of the application's.
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
   }
 }
 

@@ -1,6 +1,4 @@
 import { constants } from "node:buffer";
-import { createReadStream } from "node:fs";
-import { createGunzip } from "node:zlib";
 import type { TextSplit } from "./text_splits.ts";
 
 const LF = 0x0a;
@@ -103,6 +101,9 @@ async function* readCompressed(
   split: TextSplit,
   options: TextInputOptions,
 ): AsyncGenerator<string[]> {
+  // They take as long to load as all of sparkts, and few tasks need them.
+  const { createReadStream } = await import("node:fs");
+  const { createGunzip } = await import("node:zlib");
   const input = createReadStream(split.path, { highWaterMark: 256 * 1024 });
   const gunzip = createGunzip({ chunkSize: 256 * 1024 });
   // pipe() does not hand on errors, and a reader of gunzip must hear of them.

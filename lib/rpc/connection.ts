@@ -212,8 +212,8 @@ export class Connection implements AskHolder {
     // Closing a socket that holds unread bytes resets it, and a reset may
     // destroy what the peer hasn't read yet; so the peer closes first.
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, LINGER);
     this.#whenClosed = resolve;
+    const timer = setTimeout(resolve, LINGER);
     // Fails where the peer is gone, and then there is nothing to wait for.
     await this.#transport.closeWrite().catch(() => resolve());
     await promise;

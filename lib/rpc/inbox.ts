@@ -102,6 +102,8 @@ export class Inbox {
   async #stop(): Promise<void> {
     if (this.#busy) {
       const { promise, resolve } = Promise.withResolvers<void>();
+      // Before the timer: Deno's first setTimeout may run microtasks within.
+      this.#idle = resolve;
       const limit = setTimeout(() => {
         this.#report(
           `did not come to an end within ${
@@ -110,7 +112,6 @@ export class Inbox {
         );
         resolve();
       }, STOP_LIMIT);
-      this.#idle = resolve;
       await promise;
       clearTimeout(limit);
     }

@@ -136,6 +136,7 @@ function carryOut(harness: MasterHarness, happening: Happening): void {
     case "latestState":
       return harness.tell({
         type: "WorkerLatestState",
+        registration: happening.registration,
         id: `worker-${happening.id}`,
         executors: [{
           appId: `app-${happening.app}`,

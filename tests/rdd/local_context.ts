@@ -5,7 +5,7 @@ import { SparkContext } from "../../lib/driver/spark_context.ts";
 import { setLogLevel } from "../../lib/log.ts";
 import { setSelfModule } from "../../lib/process/self.ts";
 
-const MAIN = new URL("../../main.ts", import.meta.url);
+const THREAD_MAIN = new URL("./thread_main.ts", import.meta.url);
 
 /** A context on threads of this process, and what it takes to end it. */
 export interface LocalContext extends AsyncDisposable {
@@ -19,7 +19,7 @@ export async function localContext(
   settings: Readonly<Record<string, string>> = {},
   threads = 2,
 ): Promise<LocalContext> {
-  setSelfModule(MAIN);
+  setSelfModule(THREAD_MAIN);
   setLogLevel("OFF");
   const directory = await Deno.makeTempDir();
   const conf = new SparkConf();

@@ -28,13 +28,14 @@ const plain = (seen: unknown[]): RpcEndpoint => ({
 
 // InboxSuite
 Deno.test("inbox: start comes first and stop last", async () => {
-  const { inbox, seen } = inboxOf(plain);
+  const { inbox, seen, reports } = inboxOf(plain);
   inbox.start();
   inbox.post(note(1));
   inbox.postLater(note(2));
   inbox.post(note(3));
   await inbox.stop();
   assertEquals(seen, ["start", 1, 2, 3, "stop"]);
+  assertEquals(reports, []); // of a stop that took too long
 });
 
 Deno.test("inbox: start does not run on the caller's stack", async () => {

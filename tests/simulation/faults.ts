@@ -14,19 +14,21 @@ export interface Targets {
 }
 
 /**
- * Brings one fault after the other, until the calm.
+ * Brings one fault after the other until some time; none lasts longer.
  *
  * How often and of which kinds is drawn for each run: runs with all kinds at
  * once hide what shows only when one kind comes alone and often.
  */
 export class Faults {
   readonly #targets: Targets;
+  readonly #until: Milliseconds;
   readonly #longestPause: Milliseconds;
   readonly #kinds: readonly (readonly [() => void, number])[];
 
-  constructor(targets: Targets) {
+  constructor(targets: Targets, until: Milliseconds) {
     const { prng } = targets.world;
     this.#targets = targets;
+    this.#until = until;
     this.#longestPause = prng.pick([2_000, 20_000, 120_000]);
     const weight = () => prng.chance(0.3) ? 0 : prng.integer(1, 5);
     this.#kinds = [
@@ -43,7 +45,7 @@ export class Faults {
   #next(): void {
     const { clock, prng } = this.#targets.world;
     clock.schedule(prng.skewed(1, this.#longestPause), () => {
-      if (this.#targets.world.calmSince !== null) return;
+      if (clock.now >= this.#until) return;
       prng.pickWeighted(this.#kinds)();
       this.#next();
     });
@@ -66,7 +68,7 @@ export class Faults {
       .concat(this.#liveApps().map(({ address }) => address.host))
       .filter(() => prng.chance(0.4));
     const { host: master } = MASTER_AT;
-    const duration = prng.skewed(100, 150_000);
+    const duration = this.#duration(100, 150_000);
     trace.add("fault", `${hosts.join()} and ${master} part for ${duration} ms`);
     for (const host of hosts) network.cut(master, host);
     clock.schedule(duration, () => {
@@ -93,7 +95,7 @@ export class Faults {
   #pauseSomeone(): void {
     const { prng, trace } = this.#targets.world;
     const { master, workers } = this.#targets;
-    const duration = prng.skewed(10, 100_000);
+    const duration = this.#duration(10, 100_000);
     const someone = prng.chance(0.3)
       ? master.process
       : prng.pick([...workers, ...this.#liveApps()]);
@@ -106,9 +108,14 @@ export class Faults {
     const { network, prng, trace, clock } = this.#targets.world;
     network.longestDelay = prng.integer(200, 5_000);
     trace.add("fault", `delays up to ${network.longestDelay} ms`);
-    clock.schedule(prng.integer(1_000, 30_000), () => {
+    clock.schedule(this.#duration(1_000, 30_000), () => {
       network.longestDelay = 50;
     });
+  }
+
+  #duration(least: Milliseconds, most: Milliseconds): Milliseconds {
+    const { prng, clock } = this.#targets.world;
+    return Math.min(prng.skewed(least, most), this.#until - clock.now);
   }
 
   #liveApps(): SimApp[] {

@@ -24,7 +24,10 @@ export class Network implements Medium {
   readonly trace: Trace;
   /** The longest delay of a frame; faults raise it for a time. */
   longestDelay: Milliseconds = 50;
-  readonly #processes = new Map<string, SimProcess>();
+  /** Those that accept connections. */
+  readonly #listening = new Map<string, SimProcess>();
+  /** Addresses of processes that are there, if only to close. */
+  readonly #taken = new Set<string>();
   readonly #connections = new Set<Connection>();
   /** How many partitions lie between two hosts. */
   readonly #cuts = new Map<string, number>();
@@ -55,17 +58,24 @@ export class Network implements Medium {
   // Processes
 
   listen(process: SimProcess): void {
-    this.#processes.set(formatAddress(process.address), process);
+    const key = formatAddress(process.address);
+    if (this.#taken.has(key)) throw new Error(`${key} is taken.`);
+    this.#taken.add(key);
+    this.#listening.set(key, process);
   }
 
   stopListening(process: SimProcess): void {
-    const key = formatAddress(process.address);
-    if (this.#processes.get(key) === process) this.#processes.delete(key);
+    this.#listening.delete(formatAddress(process.address));
   }
 
-  /** Whether another process can be started at this address. */
+  /** The process is gone, so that another one can have its address. */
+  leave(process: SimProcess): void {
+    this.stopListening(process);
+    this.#taken.delete(formatAddress(process.address));
+  }
+
   isFree(address: RpcAddress): boolean {
-    return !this.#processes.has(formatAddress(address));
+    return !this.#taken.has(formatAddress(address));
   }
 
   /** Whether something from this address is still on its way. */
@@ -88,7 +98,7 @@ export class Network implements Medium {
       if (this.isCut(from.host, address.host)) {
         return this.schedule(CONNECT_TIMEOUT, () => done(null));
       }
-      const target = this.#processes.get(formatAddress(address));
+      const target = this.#listening.get(formatAddress(address));
       if (target === undefined) return done(null);
       const connection = new Connection(this, from, target, address);
       this.#forgetOver();
@@ -116,7 +126,7 @@ export class Network implements Medium {
 
   /** A process is gone without a word: so are its ends of connections. */
   crash(process: SimProcess): void {
-    this.stopListening(process);
+    this.leave(process);
     for (const connection of this.connections) {
       const own = connection.ends.filter(({ user }) => user === process);
       if (own.length === 0) continue;

@@ -103,6 +103,7 @@ export class SimProcess implements EndUser {
 
   /** The process is gone without a word. */
   crash(): void {
+    if (this.isGone) return;
     this.#state = "gone";
     this.#network.crash(this);
   }
@@ -110,6 +111,7 @@ export class SimProcess implements EndUser {
   #end(): void {
     if (this.#state === "gone") return;
     this.#state = "gone";
+    this.#network.leave(this);
     for (const end of this.#ends) end.close();
   }
 

@@ -120,7 +120,7 @@ class Simulation {
       master: this.#master,
       workers: this.#workers,
       apps: this.#apps,
-    });
+    }, clock.now + faultsFor);
     this.#runFor(faultsFor);
 
     trace.add("fault", "no more faults");

@@ -75,6 +75,7 @@ Deno.test("worker: once registered it sends what runs here, and heartbeats from 
   assertEquals(w.told("Heartbeat").map(({ message }) => message), [heartbeat]);
   assertEquals(w.told("WorkerLatestState").map(({ message }) => message), [{
     type: "WorkerLatestState",
+    registration: 1,
     id: "worker-1",
     executors: [],
     driverIds: [],
