@@ -138,6 +138,7 @@ class Submission {
   readonly #conf: SparkConf;
   readonly #master: MasterUrl;
   readonly #interrupted = Promise.withResolvers<number>();
+  #isInterrupted = false;
   #starting: Promise<SparkContext> | undefined;
   #cluster: Promise<LocalCluster> | undefined;
 
@@ -150,6 +151,7 @@ class Submission {
   async run(app: string, args: string[]): Promise<number> {
     const removeListeners = onShutdownSignal((signal) => {
       log.warn(`Received ${signal}: stopping the application`);
+      this.#isInterrupted = true;
       this.#interrupted.resolve(signal === "SIGINT" ? Exit.Interrupted : 143);
     });
     try {

@@ -102,7 +102,7 @@ export class Inbox {
   async #stop(): Promise<void> {
     if (this.#busy) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      // Before the timer: Deno's first setTimeout may run microtasks within.
+      // Before the timer: under `deno test` the first setTimeout runs microtasks.
       this.#idle = resolve;
       const limit = setTimeout(() => {
         this.#report(
