@@ -114,7 +114,7 @@ export class AppClientCore implements Machine<AppClientEvent, AppClientEffect> {
   }
 
   #tryRegister(): Effects {
-    if (this.#master !== undefined) return [];
+    if (this.#appId !== undefined) return [];
     if (this.#attempt === this.#retries) {
       const masters = this.#masters.map(formatAddress).join(", ");
       return this.#die(
@@ -192,17 +192,20 @@ export class AppClientCore implements Machine<AppClientEvent, AppClientEffect> {
       case "MasterChanged": {
         this.#master = message.master;
         this.#lost = false;
+        const changed = log(
+          "info",
+          `Master has changed, new master is at ${
+            formatAddress(message.master.address)
+          }`,
+        );
+        // Not registered yet: the next attempt goes to the new master as well.
+        if (this.#appId === undefined) return [changed];
         const acknowledged: MasterChangeAcknowledged = {
           type: "MasterChangeAcknowledged",
-          appId: this.#appId ?? "",
+          appId: this.#appId,
         };
         return [
-          log(
-            "info",
-            `Master has changed, new master is at ${
-              formatAddress(message.master.address)
-            }`,
-          ),
+          changed,
           { type: "send", to: message.master, message: acknowledged },
         ];
       }

@@ -235,6 +235,10 @@ export class DagSchedulerCore {
     target: StageInfo["target"],
     partitions: readonly number[],
   ): Stage {
+    // A stage has a higher number than those whose output it reads.
+    for (const dependency of shufflesOf(dataSet)) {
+      this.#shuffleStage(dependency, jobId);
+    }
     const stage: Stage = {
       stageId: this.#nextStageId++,
       jobId,

@@ -70,11 +70,13 @@ export class SparkContext {
    * Connects to the cluster. Resolves when the application is registered and
    * the executors that were granted at once are up, or take too long.
    *
+   * @param target - May be given before it is there, as a cluster that is being
+   * started: what can be got ready meanwhile is.
    * @throws {ApplicationRefusedError} when no master answers.
    */
   static async start(
     conf: SparkConf,
-    target: ContextTarget,
+    target: ContextTarget | Promise<ContextTarget>,
   ): Promise<SparkContext> {
     const context = new SparkContext(conf);
     try {
@@ -201,7 +203,13 @@ export class SparkContext {
     return { refuse: "a SparkContext" };
   }
 
-  async #start(target: ContextTarget): Promise<void> {
+  async #start(
+    awaited: ContextTarget | Promise<ContextTarget>,
+  ): Promise<void> {
+    // The inspector takes its time at first. What fails here fails the first
+    // job too, which tells it.
+    this.#capturer.capture(() => {}).catch(() => {});
+    const target = await awaited;
     const events: BackendEvents = {
       executorAdded: (executor) => this.#jobs.executorAdded(executor),
       executorSuspended: (id) => this.#jobs.executorSuspended(id),
@@ -215,9 +223,6 @@ export class SparkContext {
         this.#dead.resolve(reason);
       },
     };
-    // The inspector takes its time at first; meanwhile the cluster starts. What
-    // fails here fails the first job too, which tells it.
-    this.#capturer.capture(() => {}).catch(() => {});
     const conf = this.#conf;
     const broadcast = (id: number) => this.#broadcasts.get(id);
     const backend = target.type === "local"

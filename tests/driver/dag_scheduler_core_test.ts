@@ -331,7 +331,7 @@ Deno.test("dag: what a partition added counts once, however often it succeeds", 
   assertEquals(stages.succeed(map, 0, "2"), []);
   stages.lose("1");
   stages.finish(stages.last, "2");
-  assertEquals(stages.counted, ["1/0", "1/1"]);
+  assertEquals(stages.counted, ["0/0", "0/1"]);
 });
 
 Deno.test("dag: a duplicate completion does not change a result", () => {
