@@ -192,7 +192,7 @@ class Submission {
 
   async #startContext(): Promise<SparkContext> {
     const { SparkContext } = await import("../lib/driver/mod.ts");
-    return await SparkContext.start(this.#conf, await this.#target());
+    return await SparkContext.start(this.#conf, this.#target());
   }
 
   async #target(): Promise<ContextTarget> {

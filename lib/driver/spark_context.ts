@@ -286,11 +286,18 @@ export class SparkContext {
       get defaultParallelism() {
         return parallelism();
       },
-      runJob: (
+      runJob: async (
         dataSet: DataSet,
         action: Action,
         partitions?: readonly number[],
-      ) => jobs.run(dataSet, action, partitions),
+      ) => {
+        try {
+          return await jobs.run(dataSet, action, partitions);
+        } finally {
+          // What the application writes next may go to the same terminal.
+          this.#progressBar?.clear();
+        }
+      },
     };
   }
 }

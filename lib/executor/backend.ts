@@ -15,6 +15,7 @@ import {
   EXECUTOR_ENDPOINT,
   type ExecutorHeartbeatResponse,
   HEARTBEAT_RECEIVER_ENDPOINT,
+  type LaunchTask,
   type TaskFailure,
   type TaskOutcome,
   type ToExecutor,
@@ -87,6 +88,8 @@ class ExecutorBackend {
   readonly #exit = Promise.withResolvers<number>();
   #driver: EndpointRef | undefined;
   #registered = false;
+  /** Set from the moment the driver is asked; settles with its answer. */
+  #registering: Promise<unknown> | undefined;
   #stopping = false;
   #heartbeat: ReturnType<typeof setTimeout> | undefined;
   #missedHeartbeats = 0;
@@ -148,7 +151,7 @@ class ExecutorBackend {
     const driver = await lookupDriver(this.#env, this.#args.driverUrl);
     this.#driver = driver;
     const environment = Deno.env.toObject();
-    await this.#env.ask(driver, {
+    this.#registering = this.#env.ask(driver, {
       type: "RegisterExecutor",
       executorId: this.#configuration.executorId,
       hostname: this.#args.hostname,
@@ -159,6 +162,7 @@ class ExecutorBackend {
       resources: {},
       resourceProfileId: this.#args.resourceProfileId,
     });
+    await this.#registering;
     log.info("Successfully registered with driver");
     this.#registered = true;
     this.#env.send(driver, {
@@ -170,19 +174,14 @@ class ExecutorBackend {
     this.#beatIn(interval + Math.random() * interval);
   }
 
-  #receive(message: ToExecutor): void {
+  #receive(message: ToExecutor): void | Promise<void> {
     switch (message.type) {
       case "AddTaskBinary":
         return this.#executor.addBinary(message.binaryId, message.data);
       case "RemoveTaskBinary":
         return this.#executor.removeBinary(message.binaryId);
       case "LaunchTask":
-        if (!this.#registered) {
-          return this.#fail(
-            "Received LaunchTask command but executor was null",
-          );
-        }
-        return this.#executor.launch(message);
+        return this.#launch(message);
       case "KillTask":
         if (!this.#registered) {
           return this.#fail("Received KillTask command but executor was null");
@@ -208,6 +207,19 @@ class ExecutorBackend {
       default:
         log.warn(`This executor takes no ${message.type}.`);
     }
+  }
+
+  #launch(task: LaunchTask): void | Promise<void> {
+    if (this.#registered) return this.#executor.launch(task);
+    if (this.#registering === undefined) {
+      return this.#fail("Received LaunchTask command but executor was null");
+    }
+    // A driver that has tasks sends them right behind its answer: they may be
+    // read in one piece, and then this comes before whoever awaits the answer.
+    return this.#registering.then(
+      () => this.#executor.launch(task),
+      () => {}, // A refusal ends the executor elsewhere.
+    );
   }
 
   #report(

@@ -4,9 +4,11 @@
  *
  * @module
  */
+import { getHeapStatistics } from "node:v8";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { restoreClosure } from "../closure/restore.ts";
 import { SparkConf } from "../conf/spark_conf.ts";
+import type { Milliseconds } from "../conf/units.ts";
 import type { TaskFailure, TaskOutcome } from "../messages/cluster.ts";
 import {
   Accumulator,
@@ -39,6 +41,8 @@ interface LoadedProgram {
   readonly broadcasts: readonly number[];
 }
 
+const MEMORY_CHECK_INTERVAL: Milliseconds = 200;
+
 /** Serves the thread's parent until it ends the thread. */
 export function runTaskThread(): void {
   if (parentPort === null) throw new Error("This is no thread of an executor.");
@@ -64,8 +68,23 @@ class TaskThread {
   }
 
   start(): void {
+    this.#watchMemory();
     this.#port.on("message", (message: ToThread) => this.#receive(message));
     this.#post({ type: "ready" });
+  }
+
+  /**
+   * What runs from a promise and runs out of memory is cut off, but the
+   * runtime tells nobody and the thread lives on. It raises the heap's limit
+   * to get so far, though, and that can be seen.
+   */
+  #watchMemory(): void {
+    const limit = getHeapStatistics().heap_size_limit;
+    const timer = setInterval(() => {
+      if (getHeapStatistics().heap_size_limit === limit) return;
+      clearInterval(timer);
+      this.#post({ type: "outOfMemory" });
+    }, MEMORY_CHECK_INTERVAL);
   }
 
   #receive(message: ToThread): void {

@@ -142,7 +142,9 @@ export class TaskThreads {
     this.#slots.add(slot);
     let failure: TaskFailure | undefined;
     slot.worker.on("message", (message: FromThread) => {
-      this.#receive(slot, message);
+      if (message.type !== "outOfMemory") return this.#receive(slot, message);
+      failure ??= this.#outOfMemory();
+      slot.worker.terminate();
     });
     slot.worker.on("error", (error: Error & { code?: string }) => {
       failure = this.#describe(error);
@@ -163,14 +165,22 @@ export class TaskThreads {
   }
 
   #describe(error: Error & { code?: string }): TaskFailure {
-    const outOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+    if (error.code === "ERR_WORKER_OUT_OF_MEMORY") return this.#outOfMemory();
     return {
-      reason: outOfMemory ? "outOfMemory" : "exception",
-      message: outOfMemory
-        ? `The task ran out of memory: it may take ${this.#options.heapLimit} MiB. ` +
-          "Use more partitions, or give the executors more with --executor-memory."
-        : `${error.name}: ${error.message}`,
-      stack: outOfMemory ? "" : error.stack ?? "",
+      reason: "exception",
+      message: `${error.name}: ${error.message}`,
+      stack: error.stack ?? "",
+      fetch: null,
+    };
+  }
+
+  #outOfMemory(): TaskFailure {
+    return {
+      reason: "outOfMemory",
+      message:
+        `The task ran out of memory: it may take ${this.#options.heapLimit} MiB. ` +
+        "Use more partitions, or give the executors more with --executor-memory.",
+      stack: "",
       fetch: null,
     };
   }
@@ -202,7 +212,10 @@ export class TaskThreads {
     this.#handler.taskStarted(task.context.taskId);
   }
 
-  #receive(slot: Slot, message: FromThread): void {
+  #receive(
+    slot: Slot,
+    message: Exclude<FromThread, { type: "outOfMemory" }>,
+  ): void {
     switch (message.type) {
       case "ready":
         return;

@@ -42,6 +42,8 @@ export type ToThread =
 
 export type FromThread =
   | { readonly type: "ready" }
+  /** The thread's task was cut off for want of memory and will never end. */
+  | { readonly type: "outOfMemory" }
   | {
     readonly type: "taskEnded";
     readonly taskId: number;

@@ -12,6 +12,7 @@ import type {
 import { ApplicationEntry } from "./application_entry.ts";
 import { killExecutor, removeApplication } from "./application_removal.ts";
 import type { ExecutorEntry } from "./executor_entry.ts";
+import { announceExecutor } from "./executors.ts";
 import type { Turn } from "./turn.ts";
 
 /** Resource profiles that one application may have. */
@@ -67,7 +68,12 @@ export function registerApplication(
       `The driver at ${formatAddress(driver.address)} registered again: it ` +
         `has application ${existing.id}.`,
     );
-    return confirm(existing.id);
+    confirm(existing.id);
+    // With the answer it may have missed what came after it.
+    for (const executor of existing.executors.values()) {
+      announceExecutor(turn, executor);
+    }
+    return;
   }
   const id = facts.applicationIds.next(
     appDescription.name,

@@ -36,13 +36,19 @@ export function launchExecutor(
     memory: executor.memory,
     resources: executor.resources,
   });
-  turn.toDriver(app, {
+  announceExecutor(turn, executor);
+}
+
+/** Tells the application of an executor that it has. */
+export function announceExecutor(turn: Turn, executor: ExecutorEntry): void {
+  const { id, worker, cores, memory, application } = executor;
+  turn.toDriver(application, {
     type: "ExecutorAdded",
-    id: executor.id,
+    id,
     workerId: worker.id,
     hostPort: formatAddress(worker),
     cores,
-    memory: executor.memory,
+    memory,
   });
 }
 

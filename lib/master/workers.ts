@@ -172,7 +172,8 @@ function dropUnreported(
   );
   for (const executor of [...worker.executors.values()]) {
     const { fullId } = executor;
-    if (executor.registration >= registration || reported.has(fullId)) continue;
+    const mustHaveCome = executor.registration < registration;
+    if (!mustHaveCome || reported.has(fullId)) continue;
     const message = `worker ${worker.id} does not run it`;
     turn.log("warn", `Removing executor ${fullId}: ${message}.`);
     loseExecutor(turn, executor, message, null);

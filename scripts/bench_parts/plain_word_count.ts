@@ -6,8 +6,11 @@
  */
 const start = performance.now();
 const counts = new Map<string, number>();
-for (const word of Deno.readTextFileSync(Deno.args[0]).split(/\s+/)) {
-  if (word !== "") counts.set(word, (counts.get(word) ?? 0) + 1);
+// Line by line, because to split the whole text takes half as long again.
+for (const line of Deno.readTextFileSync(Deno.args[0]).split("\n")) {
+  for (const word of line.split(/\s+/)) {
+    if (word !== "") counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
 }
 const seconds = (performance.now() - start) / 1_000;
 const total = counts.values().reduce((sum, count) => sum + count, 0);

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { Cluster, isRunning, lines, pidOf, until } from "./harness.ts";
+import { Cluster, lines, pidOf } from "./harness.ts";
 
 Deno.test("cluster: a job survives the SIGKILL of an executor, and one more is started", async () => {
   await using cluster = await Cluster.start();
@@ -23,7 +23,7 @@ Deno.test("cluster: the map outputs of a lost executor are made again", async ()
   const before = cluster.markNames("map-");
   const victim = pidOf(before[0]);
   Deno.kill(victim, "SIGKILL");
-  await until("it is gone", async () => !await isRunning(victim));
+  await driver.says("Lost executor");
   await cluster.open();
   const { code, stdout, stderr } = await driver.finished();
   const [first, second] = lines(stdout);

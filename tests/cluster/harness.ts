@@ -33,6 +33,8 @@ export const CLEANUP_TIME: Milliseconds = 5_000;
 
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** Gives it a terminal, whose output is then its stdout. Default: false. */
+  readonly terminal?: boolean;
 }
 
 /** How a run ended and what it wrote. */
@@ -53,9 +55,14 @@ export class SparktsProcess {
     const flags = (Deno.env.get("SPARKTS_RUN_FLAGS") ?? "").split("\n")
       .filter(Boolean);
     const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
+    const command = [Deno.execPath(), "run", "-A", "--quiet"]
+      .concat(flags, main, args);
+    const [program, ...rest] = options.terminal
+      ? ["script", "-qec", command.map(quoted).join(" "), "/dev/null"]
+      : command;
     this.#process = spawnProcess({
-      command: Deno.execPath(),
-      args: ["run", "-A", "--quiet", ...flags, main, ...args],
+      command: program,
+      args: rest,
       cwd: dir,
       env: {
         SPARK_LOCAL_HOSTNAME: HOST,
@@ -120,6 +127,10 @@ export class SparktsProcess {
   get #output(): string {
     return `${this.stdout}\n--- stderr ---\n${this.stderr}`;
   }
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 async function copy(
@@ -298,8 +309,8 @@ export class Cluster extends Sandbox {
       "submit",
       "--master",
       this.#url,
-      "--executor-memory",
-      "256m",
+      "--conf",
+      "spark.executor.memory=256m",
       "--conf",
       `spark.driver.host=${HOST}`,
       ...flags,

@@ -5,7 +5,7 @@ Deno.test("progress bar: a stage shows what is done, runs and is to be done", ()
   const stage = { stageId: 7, tasks: 10, finished: 3, running: 2 };
   assertEquals(
     progressLine([stage], 40),
-    "[Stage 7:=====>            (3 + 2) / 10]",
+    "[Stage 7:=====>           (3 + 2) / 10]",
   );
 });
 

@@ -52,13 +52,56 @@ Deno.test("master: a recovering master takes an application in and places nothin
   assertEquals(harness.sentOf("LaunchExecutor"), []);
 });
 
-Deno.test("master: a driver that registers again gets a fresh id, but nothing is entered", () => {
+// Found by the simulation: the answer to a registration came so late that the
+// driver had registered again. Spark's master answers that with a fresh id
+// that it does not know itself; here it is the id that the application has.
+Deno.test("master: a driver that registers again keeps its application and its id", () => {
   const harness = new MasterHarness();
   const first = harness.registerApp();
   const second = harness.registerApp();
   assertEquals(first.id, "app-20261130223351-0000");
-  assertEquals(second.id, "app-20261130223351-0001");
+  assertEquals(second.id, first.id);
   assertEquals(harness.state().activeApps.map(({ id }) => id), [first.id]);
+  const other = harness.registerApp({ driver: driverAt(2) });
+  assertEquals(other.id, "app-20261130223351-0001");
+});
+
+// Found by the simulation: the connection broke after the registration, and
+// with the answer the driver missed that it had been granted executors.
+Deno.test("master: a driver that registers again is told of its executors again", () => {
+  const harness = new MasterHarness();
+  const worker = harness.registerWorker();
+  const app = harness.registerApp();
+  const [added] = harness.sentOf("ExecutorAdded", app);
+  harness.clear();
+  harness.registerApp();
+  assertEquals(harness.sent.map(({ message }) => message.type), [
+    "RegisteredApplication",
+    "ExecutorAdded",
+  ]);
+  assertEquals(harness.sentOf("ExecutorAdded", app), [added]);
+  assertEquals(harness.sentOf("LaunchExecutor", worker), []);
+});
+
+// Found by the simulation: a driver with a fixed port vanished, and another
+// one was there before the master saw the old connection end.
+Deno.test("master: a driver that brings another application ends the one before at its address", () => {
+  const harness = new MasterHarness();
+  const worker = harness.registerWorker();
+  const first = harness.registerApp({ name: "first" });
+  harness.clear();
+  const second = harness.registerApp({ name: "second" });
+  assertEquals(harness.app(first).state, "FINISHED");
+  assertEquals(harness.sentOf("KillExecutor", worker).length, 1);
+  assertEquals(harness.sentOf("ApplicationRemoved"), []);
+  assertEquals(
+    harness.state().activeApps.map(({ id, name }) => [id, name]),
+    [[second.id, "second"]],
+  );
+  assertEquals(
+    harness.sentOf("LaunchExecutor", worker).map(({ appId }) => appId),
+    [second.id],
+  );
 });
 
 Deno.test("master: a driver that registers again under its application's name keeps it", () => {

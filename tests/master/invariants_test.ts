@@ -70,6 +70,7 @@ const happening = fc.oneof(
   }),
   fc.record({
     what: fc.constant("latestState" as const),
+    registration: fc.nat(20),
     id: small,
     app: small,
     execId: small,

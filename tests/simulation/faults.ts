@@ -29,7 +29,7 @@ export class Faults {
     const { prng } = targets.world;
     this.#targets = targets;
     this.#until = until;
-    this.#longestPause = prng.pick([2_000, 20_000, 120_000]);
+    this.#longestPause = prng.pick([5_000, 30_000, 120_000]);
     const weight = () => prng.chance(0.3) ? 0 : prng.integer(1, 5);
     this.#kinds = [
       [() => this.#breakConnection(), 1 + weight()],

@@ -168,10 +168,18 @@ function checkApplications({ apps, master }: Cluster): void {
   for (const app of drivers.values()) {
     if (app.hasLostMaster) continue;
     const { appId } = app.core;
+    const entry = master.tables.applications.get(appId ?? "");
     mustHold(
-      appId !== undefined && master.tables.applications.has(appId),
+      entry !== undefined,
       `the driver at ${app.address.host} believes to have ${appId}`,
     );
+    // It may know of more: nobody tells it of those that it gave back.
+    for (const id of entry.executors.keys()) {
+      mustHold(
+        app.granted.has(String(id)),
+        `the driver of ${appId} does not know its executor ${id}`,
+      );
+    }
   }
 }
 

@@ -66,6 +66,11 @@ export class SimApp {
     return this.#state === "up";
   }
 
+  /** Ids of the executors that it was told of and that are not removed. */
+  get granted(): ReadonlySet<string> {
+    return this.#granted;
+  }
+
   /** Whether it has lost the master, and so waits for a call that won't come. */
   get hasLostMaster(): boolean {
     return this.#masterLost;

@@ -43,7 +43,7 @@ export class SimWorker {
     this.#settings = readWorkerSettings(world.conf);
     this.address = { host, port: 7078 };
     this.cores = prng.integer(1, 8);
-    this.memory = prng.integer(1, 8) * 512;
+    this.memory = prng.integer(2, 8) * 512;
     this.#startAfter(prng.integer(0, 20_000));
   }
 

@@ -110,7 +110,7 @@ class Simulation {
 
   run(): SimulationResult {
     const { clock, prng, trace, network, executors } = this.#world;
-    const apps = prng.integer(1, 8);
+    const apps = prng.integer(3, 10);
     const faultsFor = prng.integer(120_000, 900_000);
     for (let n = 1; n <= apps; n++) {
       this.#startApp(`driver${n}`, `app ${n}`, prng.integer(0, faultsFor));
@@ -170,7 +170,8 @@ class Simulation {
       const app = new SimApp(this.#world, address, description);
       this.#apps.push(app);
       if (prng.chance(0.2)) return; // it stays until all drivers end
-      clock.schedule(prng.skewed(100, 900_000), () => {
+      const life = prng.integer(100, prng.pick([20_000, 200_000, 900_000]));
+      clock.schedule(life, () => {
         if (this.#world.calmSince !== null) return;
         if (prng.chance(0.5)) app.stop();
         else app.crash();

@@ -85,6 +85,27 @@ Deno.test("worker: once registered it sends what runs here, and heartbeats from 
   assertEquals(w.timers.get("heartbeat"), 15_000);
 });
 
+// The master takes for lost what the latest state does not name: so what ended
+// while there was no master must have been told before, with its exit code.
+Deno.test("worker: registered again it tells what ended meanwhile, and only then what runs", () => {
+  const w = worker().register().launch(0).answerAll().launch(1).answerAll();
+  w.handle({ type: "disconnected", address: MASTER });
+  w.change(0, "EXITED", { exitStatus: 1 });
+  assertEquals(w.of("ask"), []);
+  w.receive(registered({ registration: 7 }));
+  assertEquals(
+    w.effects.flatMap((effect) =>
+      effect.type === "send" || effect.type === "ask"
+        ? [effect.message.type]
+        : []
+    ),
+    ["ExecutorStateChanged", "WorkerLatestState"],
+  );
+  const [{ message }] = w.told("WorkerLatestState");
+  assertEquals(message.registration, 7);
+  assertEquals(message.executors.map(({ execId }) => execId), [1]);
+});
+
 // WorkerSuite (SPARK-54312)
 Deno.test("worker: a second RegisteredWorker doesn't double heartbeats and clean-ups", () => {
   const w = worker();
