@@ -1,10 +1,7 @@
 import { EXECUTOR_MEMORY } from "../lib/conf/settings.ts";
 import type { StartLocalExecutor } from "../lib/driver/mod.ts";
 import { Executor } from "../lib/executor/executor.ts";
-import {
-  createDirectory,
-  getOrCreateLocalRootDirs,
-} from "../lib/process/local_dirs.ts";
+import { getOrCreateLocalRootDirs } from "../lib/process/local_dirs.ts";
 import { selfModule } from "../lib/process/self.ts";
 
 /** Gives a driver an executor in its own process, for `--master local[N]`. */
@@ -12,7 +9,9 @@ export const startLocalExecutor: StartLocalExecutor = async (
   { threads, conf, host },
   events,
 ) => {
-  const [root] = await getOrCreateLocalRootDirs(conf);
+  // One holds it all; the executor removes that one at its end.
+  const [directory, ...unused] = await getOrCreateLocalRootDirs(conf);
+  await Promise.all(unused.map((root) => Deno.remove(root)));
   const executor = new Executor({
     host,
     cores: threads,
@@ -20,7 +19,7 @@ export const startLocalExecutor: StartLocalExecutor = async (
     memory: conf.get(EXECUTOR_MEMORY) * threads,
     conf,
     module: selfModule(),
-    directory: await createDirectory(root, "blockmgr"),
+    directory,
   }, events);
   executor.warmUp();
   return executor;

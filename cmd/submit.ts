@@ -138,6 +138,7 @@ class Submission {
   readonly #conf: SparkConf;
   readonly #master: MasterUrl;
   readonly #interrupted = Promise.withResolvers<number>();
+  readonly #starts = new AbortController();
   #isInterrupted = false;
   #starting: Promise<SparkContext> | undefined;
   #cluster: Promise<LocalCluster> | undefined;
@@ -153,6 +154,7 @@ class Submission {
       log.warn(`Received ${signal}: stopping the application`);
       this.#isInterrupted = true;
       this.#interrupted.resolve(signal === "SIGINT" ? Exit.Interrupted : 143);
+      this.#starts.abort();
     });
     try {
       return await Promise.race([
@@ -192,7 +194,9 @@ class Submission {
 
   async #startContext(): Promise<SparkContext> {
     const { SparkContext } = await import("../lib/driver/mod.ts");
-    return await SparkContext.start(this.#conf, this.#target());
+    return await SparkContext.start(this.#conf, await this.#target(), {
+      signal: this.#starts.signal,
+    });
   }
 
   async #target(): Promise<ContextTarget> {

@@ -69,18 +69,17 @@ export class SparkContext {
   /**
    * Connects to the cluster. Resolves when the application is registered and
    * the executors that were granted at once are up, or take too long.
-   *
-   * @param target - May be given before it is there, as a cluster that is being
-   * started: what can be got ready meanwhile is.
+   * @param options `signal` gives the start up.
    * @throws {ApplicationRefusedError} when no master answers.
    */
   static async start(
     conf: SparkConf,
-    target: ContextTarget | Promise<ContextTarget>,
+    target: ContextTarget,
+    options: { signal?: AbortSignal } = {},
   ): Promise<SparkContext> {
     const context = new SparkContext(conf);
     try {
-      await context.#start(target);
+      await context.#start(target, options.signal);
     } catch (error) {
       context.#capturer.close();
       throw error;
@@ -203,13 +202,7 @@ export class SparkContext {
     return { refuse: "a SparkContext" };
   }
 
-  async #start(
-    awaited: ContextTarget | Promise<ContextTarget>,
-  ): Promise<void> {
-    // The inspector takes its time at first. What fails here fails the first
-    // job too, which tells it.
-    this.#capturer.capture(() => {}).catch(() => {});
-    const target = await awaited;
+  async #start(target: ContextTarget, signal?: AbortSignal): Promise<void> {
     const events: BackendEvents = {
       executorAdded: (executor) => this.#jobs.executorAdded(executor),
       executorSuspended: (id) => this.#jobs.executorSuspended(id),
@@ -235,6 +228,7 @@ export class SparkContext {
       )
       : await startStandaloneBackend({
         masters: target.masters,
+        signal,
         appName: this.appName,
         conf,
         events,

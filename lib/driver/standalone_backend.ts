@@ -84,6 +84,8 @@ export interface StandaloneBackendOptions {
   readonly conf: SparkConf;
   readonly events: BackendEvents;
   readonly broadcast: BroadcastBytes;
+  /** Gives the start up, which may take long where no master answers. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -121,6 +123,7 @@ class StandaloneBackend implements SchedulerBackend {
   readonly #conf: SparkConf;
   readonly #events: BackendEvents;
   readonly #profile: ResourceProfile;
+  readonly #signal: AbortSignal | undefined;
   readonly #client: AppClientCore;
   readonly #clientHost: MachineHost<AppClientEvent>;
   readonly #executors = new Map<string, RegisteredExecutor>();
@@ -139,6 +142,7 @@ class StandaloneBackend implements SchedulerBackend {
     this.#conf = conf;
     this.#events = events;
     this.#profile = profileOf(conf);
+    this.#signal = options.signal;
     this.#client = new AppClientCore({
       masters,
       description: this.#describeApplication(appName),
@@ -178,6 +182,9 @@ class StandaloneBackend implements SchedulerBackend {
 
   /** Resolves when the application is registered and can begin. */
   async start(): Promise<void> {
+    const interrupt = () => this.#interrupt();
+    if (this.#signal?.aborted) interrupt();
+    this.#signal?.addEventListener("abort", interrupt, { once: true });
     await this.#connected.promise;
     this.#expiry = setInterval(
       () => this.#expireSilent(),
@@ -349,11 +356,20 @@ class StandaloneBackend implements SchedulerBackend {
 
   async #firstExecutors(): Promise<void> {
     await delay(GRANT_WAIT);
-    if (this.#expected.size === 0) return;
+    if (this.#expected.size === 0 || this.#signal?.aborted) return;
     const arrived = new Promise<void>((resolve) =>
       this.#executorsArrived = resolve
     );
     await settlesWithin(arrived, EXECUTOR_START_WAIT);
+  }
+
+  #interrupt(): void {
+    this.#connected.reject(
+      new ApplicationRefusedError(
+        "The application was interrupted before it was registered.",
+      ),
+    );
+    this.#executorsArrived?.();
   }
 
   #arrived(id: string): void {

@@ -11,6 +11,9 @@ import { benchRpc } from "./rpc.ts";
 import { benchStartup } from "./startup.ts";
 import { benchWordCount } from "./word_count.ts";
 
+/** What else may run (load average of a minute) before the figures suffer. */
+const MAX_LOAD = 0.5;
+
 interface Bench {
   readonly doc: string;
   run(): Promise<Figure[]>;
@@ -37,6 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
     writeLogLine(usage());
     return 2;
   }
+  warnOfLoad();
   const figures: Figure[] = [];
   let failed = false;
   for (const name of names.length === 0 ? BENCHES.keys() : names) {
@@ -52,6 +56,17 @@ async function main(args: readonly string[]): Promise<number> {
   }
   if (json) console.log(JSON.stringify(figures, null, 2));
   return failed || figures.some((figure) => figure.met === false) ? 1 : 0;
+}
+
+/** A ratio is fair only while a cluster gets the processors that it counts on. */
+function warnOfLoad(): void {
+  const [load] = Deno.loadavg();
+  if (load < MAX_LOAD) return;
+  writeLogLine(
+    `scripts/bench: the machine is busy (load average ${
+      load.toFixed(1)
+    }): what runs on several processors will seem slow`,
+  );
 }
 
 function usage(): string {

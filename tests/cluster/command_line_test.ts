@@ -134,6 +134,7 @@ Deno.test("cluster: the word count of the README runs on a local cluster and lea
     left.filter((name) => !["in.txt", "marks", "local"].includes(name)),
     [],
   );
+  assertEquals([...Deno.readDirSync(join(sandbox.dir, "local"))], []);
 });
 
 for (const master of ["local[2]", "local[*]"]) {
@@ -149,6 +150,7 @@ for (const master of ["local[2]", "local[*]"]) {
     assertEquals(args, ["a", "--name", "b c"]);
     assertEquals(name, "echo.ts");
     assertEquals(executors, 1);
+    assertEquals([...Deno.readDirSync(join(sandbox.dir, "local"))], []);
   });
 }
 

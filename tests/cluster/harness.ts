@@ -32,7 +32,6 @@ const RUN_TIMEOUT: Milliseconds = 30_000;
 export const CLEANUP_TIME: Milliseconds = 5_000;
 
 export interface StartOptions {
-  readonly env?: Readonly<Record<string, string>>;
   /** Gives it a terminal, whose output is then its stdout. Default: false. */
   readonly terminal?: boolean;
 }
@@ -68,7 +67,6 @@ export class SparktsProcess {
         SPARK_LOCAL_HOSTNAME: HOST,
         SPARK_LOCAL_DIRS: join(dir, "local"),
         TMPDIR: dir,
-        ...options.env,
       },
       stdout: "piped",
       stderr: "piped",
@@ -380,7 +378,7 @@ export async function descendantsOf(pid: number): Promise<number[]> {
   }
 }
 
-/** What a run wrote that is no log line; each line of stderr as it came. */
+/** The lines of a text that are not empty. */
 export function lines(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }

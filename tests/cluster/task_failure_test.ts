@@ -18,6 +18,16 @@ Deno.test("cluster: a task that throws is tried four times, and the driver shows
   assertMatch(stderr, new RegExp(`throws\\.ts:${line}\\b`));
 });
 
+Deno.test("cluster: an application that throws ends with 1, and its file and line are shown", async () => {
+  await using cluster = await Cluster.start({ workers: 1 });
+  const { code, stdout, stderr } = await cluster.submit([], "fails.ts")
+    .finished();
+  assertEquals([code, stdout], [1, "3\n"], stderr);
+  const line = lineOf("fails.ts", "throw new");
+  assertMatch(stderr, /^Uncaught TypeError: the application's own$/m);
+  assertMatch(stderr, new RegExp(`fails\\.ts:${line}:`));
+});
+
 for (
   const [app, variable, what] of [
     ["captures_socket.ts", "listener", "a Deno.Listener"],

@@ -306,7 +306,7 @@ Deno.test("task scheduler: 5,000 tasks that prefer an executor which is not ther
   const tasks = new Tasks();
   tasks.add("far", 8);
   const started = performance.now();
-  let launched = tasks.submit(
+  const launched = tasks.submit(
     taskSet(new Array<string[]>(5_000).fill(["near"])),
   );
   let count = 0;

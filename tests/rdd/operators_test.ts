@@ -74,7 +74,7 @@ Deno.test("rdd: operators on records do what arrays do, in the same order", asyn
         }
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 15 },
   );
 });
 
@@ -145,7 +145,7 @@ Deno.test("rdd: operators on pairs do what a Map does", async () => {
         );
       },
     ),
-    { numRuns: 15 },
+    { numRuns: 10 },
   );
 });
 
@@ -182,7 +182,7 @@ Deno.test("rdd: sortBy sorts, either way, with duplicates and with more partitio
         assertEquals(rdd.getNumPartitions(), numPartitions);
       },
     ),
-    { numRuns: 30 },
+    { numRuns: 20 },
   );
 });
 
@@ -220,7 +220,7 @@ Deno.test("rdd: a sort of uneven partitions is spread over all that were asked f
   for (const size of sizes) assert(size > 20_000, `${sizes}`);
 });
 
-Deno.test("rdd: distinct, join and countByKey compare objects and arrays by value", async () => {
+Deno.test("rdd: distinct, join and countByKey compare objects and arrays by value, and a join has one pair for each combination", async () => {
   await using context = await localContext();
   const { sc } = context;
   const objects = sc.parallelize([{ a: 1 }, { a: 2 }, { a: 1 }, { a: 1 }], 3);
@@ -236,11 +236,6 @@ Deno.test("rdd: distinct, join and countByKey compare objects and arrays by valu
     null,
   ]).countByKey();
   assertEquals([...counts.values()].sort(), [1, 3]);
-});
-
-Deno.test("rdd: a join has one pair for each combination of the values of a key", async () => {
-  await using context = await localContext();
-  const { sc } = context;
   const a = sc.parallelize<[string, number]>([["k", 1], ["k", 2], ["x", 9]]);
   const b = sc.parallelize<[string, string]>([["k", "a"], ["k", "b"]]);
   assertEquals(sorted(await a.join(b).collect()), [
@@ -305,7 +300,7 @@ Deno.test("rdd: take looks at no more partitions than it must, and at no more re
   assertEquals(await rdd.filter(() => false).take(1), []);
 });
 
-Deno.test("rdd: range counts up or down by a step, over any number of partitions", async () => {
+Deno.test("rdd: range counts by a step over any number of partitions, and numbers that can't be are refused", async () => {
   await using context = await localContext();
   const { sc } = context;
   assertEquals(await sc.range(5, 5).collect(), []);
@@ -324,11 +319,6 @@ Deno.test("rdd: range counts up or down by a step, over any number of partitions
   );
   assertThrows(() => sc.range(0.5), RangeError, "whole numbers");
   assertThrows(() => sc.range(0, 1, { step: 0 }), RangeError);
-});
-
-Deno.test("rdd: numbers of partitions that are none are refused at once", async () => {
-  await using context = await localContext();
-  const { sc } = context;
   const pairs = sc.parallelize<[string, number]>([]);
   for (const bad of [0, -1, 1.5, NaN]) {
     assertThrows(() => sc.parallelize([1], bad), RangeError);
@@ -342,7 +332,7 @@ Deno.test("rdd: numbers of partitions that are none are refused at once", async 
   }
 });
 
-Deno.test("rdd: a function that returns a promise without being async is an error, not a truth", async () => {
+Deno.test("rdd: a promise that nobody awaits is an error and not a truth, and so is a record that is no pair", async () => {
   await using context = await localContext({ "spark.task.maxFailures": "1" });
   const { sc } = context;
   const rdd = sc.range(3);
@@ -357,11 +347,6 @@ Deno.test("rdd: a function that returns a promise without being async is an erro
   ) {
     await assertRejects(job, Error, "is not declared async");
   }
-});
-
-Deno.test("rdd: records that are no pairs are refused by operations on keys", async () => {
-  await using context = await localContext({ "spark.task.maxFailures": "1" });
-  const { sc } = context;
   const noPairs = sc.parallelize([1, 2]) as unknown as ReturnType<
     typeof sc.parallelize<[number, number]>
   >;
