@@ -169,6 +169,16 @@ export const TASK_MAX_FAILURES = intSetting("spark.task.maxFailures", {
   doc: "How often one task may fail before its job fails.",
   since: "0.8.0",
 });
+export const TASK_REAPER_KILL_TIMEOUT = millisecondsSetting(
+  "spark.task.reaper.killTimeout",
+  {
+    default: "10s",
+    doc:
+      "An executor ends itself when a task that was killed still runs after " +
+      "this time; negative: never.",
+    since: "2.0.3",
+  },
+);
 export const STAGE_MAX_CONSECUTIVE_ATTEMPTS = intSetting(
   "spark.stage.maxConsecutiveAttempts",
   {

@@ -1,4 +1,5 @@
 import type { SparkConf } from "../conf/spark_conf.ts";
+import { getLogger } from "../log.ts";
 import type { LaunchTask, TaskOutcome } from "../messages/cluster.ts";
 import type {
   BackendEvents,
@@ -24,6 +25,7 @@ export interface LocalExecutorEvents {
     outcome: TaskOutcome,
     data: Uint8Array | null,
   ): void;
+  taskStuck(taskId: number): void;
   getBroadcast(id: number): Promise<Uint8Array>;
 }
 
@@ -31,6 +33,8 @@ export type StartLocalExecutor = (
   options: { threads: number; conf: SparkConf; host: string },
   events: LocalExecutorEvents,
 ) => Promise<LocalExecutor>;
+
+const log = getLogger("LocalSchedulerBackend");
 
 const EXECUTOR_ID = "driver";
 const HOST = "localhost";
@@ -50,6 +54,10 @@ export async function startLocalBackend(
       const state = outcome.type === "success" ? "FINISHED" : "FAILED";
       events.statusUpdate(taskId, state, outcome, data);
     },
+    taskStuck: (taskId) =>
+      log.warn(
+        `Task ${taskId} was killed and still runs: it takes a core until the application ends`,
+      ),
     getBroadcast: (id) => {
       const bytes = broadcast(id);
       if (bytes !== undefined) return Promise.resolve(bytes);

@@ -2,8 +2,9 @@ import {
   EXECUTOR_HEARTBEAT_INTERVAL,
   EXECUTOR_HEARTBEAT_MAX_FAILURES,
   RPC_MESSAGE_MAX_SIZE,
+  TASK_REAPER_KILL_TIMEOUT,
 } from "../conf/settings.ts";
-import type { Bytes } from "../conf/units.ts";
+import type { Bytes, Megabytes, Milliseconds } from "../conf/units.ts";
 import { describeError, getLogger } from "../log.ts";
 import {
   type EndpointRef,
@@ -45,6 +46,11 @@ const log = getLogger("Executor");
 
 /** What a message takes beside the bytes of a result, at the most. */
 const MESSAGE_OVERHEAD: Bytes = 1 << 20;
+
+const MEMORY_CHECK_INTERVAL: Milliseconds = 200;
+/** What a process takes beside its executor's memory, at the least and in all. */
+const MIN_OVERHEAD: Megabytes = 384;
+const OVERHEAD_FACTOR = 0.1;
 
 /** An executor process at work. */
 export interface RunningExecutor {
@@ -93,6 +99,7 @@ class ExecutorBackend {
   #stopping = false;
   #heartbeat: ReturnType<typeof setTimeout> | undefined;
   #missedHeartbeats = 0;
+  #memoryWatch: ReturnType<typeof setInterval> | undefined;
 
   constructor(
     args: ExecutorArguments,
@@ -118,6 +125,11 @@ class ExecutorBackend {
         this.#report(taskId, "RUNNING", { type: "running" }, null),
       taskEnded: (taskId, outcome, data) =>
         this.#report(taskId, stateOf(outcome), outcome, data),
+      taskStuck: (taskId) =>
+        this.#giveUp(
+          `Killed task ${taskId} could not be stopped within ${TASK_REAPER_KILL_TIMEOUT.key}.`,
+          ExitCode.TaskReaper,
+        ),
       getBroadcast: (id) => this.#broadcasts.get(id),
     });
     this.closed = this.#exit.promise.then((code) => this.#close(code));
@@ -126,6 +138,7 @@ class ExecutorBackend {
   start(): void {
     // The first thread takes as long to start as the driver to answer.
     this.#executor.warmUp();
+    this.#watchMemory();
     this.#env.serveStreams(shuffleStreams(this.#executor.directory));
     this.#env.register(EXECUTOR_ENDPOINT, {
       receive: (message) => this.#receive(message as ToExecutor),
@@ -307,6 +320,38 @@ class ExecutorBackend {
     if (!this.#stopping) this.#beatIn(interval);
   }
 
+  /**
+   * Ends the process when its threads have grown far beyond their heaps. A heap
+   * limit counts no typed arrays, and a loop can outrun it.
+   */
+  #watchMemory(): void {
+    const { memoryPerExecutor } = this.#configuration.profile;
+    const limit = processLimit(memoryPerExecutor);
+    this.#memoryWatch = setInterval(() => {
+      const used = Math.floor(Deno.memoryUsage().rss / 2 ** 20);
+      if (used <= limit) return;
+      this.#giveUp(
+        `The executor ran out of memory: the process takes ${used} MiB, for an executor of ${memoryPerExecutor} MiB. ` +
+          "Use more partitions, or give the executors more with --executor-memory.",
+        ExitCode.OutOfMemory,
+      );
+    }, MEMORY_CHECK_INTERVAL);
+  }
+
+  /** Ends at once, and tells the driver why: threads may run wild. */
+  #giveUp(reason: string, code: number): void {
+    if (this.#stopping) return;
+    if (this.#driver !== undefined) {
+      const executorId = this.#configuration.executorId;
+      this.#env.send(this.#driver, {
+        type: "RemoveExecutor",
+        executorId,
+        reason,
+      });
+    }
+    this.#fail(reason, code);
+  }
+
   #fail(reason: string, code: number = ExitCode.Failed): void {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -316,10 +361,19 @@ class ExecutorBackend {
 
   async #close(code: number): Promise<number> {
     clearTimeout(this.#heartbeat);
+    clearInterval(this.#memoryWatch);
     await this.#env.close();
     await this.#executor.close();
     return code;
   }
+}
+
+/**
+ * What the whole process may take (Spark: `spark.executor.memoryOverhead`, of
+ * the same size by default).
+ */
+function processLimit(memory: Megabytes): Megabytes {
+  return memory + Math.max(MIN_OVERHEAD, memory * OVERHEAD_FACTOR);
 }
 
 function resultTooLong(size: Bytes, limit: Bytes): TaskFailure {

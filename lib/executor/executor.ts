@@ -1,4 +1,7 @@
-import { MEMORY_STORAGE_FRACTION } from "../conf/settings.ts";
+import {
+  MEMORY_STORAGE_FRACTION,
+  TASK_REAPER_KILL_TIMEOUT,
+} from "../conf/settings.ts";
 import type { SparkConf } from "../conf/spark_conf.ts";
 import type { Megabytes } from "../conf/units.ts";
 import type { LaunchTask, TaskOutcome } from "../messages/cluster.ts";
@@ -25,6 +28,8 @@ export interface ExecutorEvents {
     outcome: TaskOutcome,
     data: Uint8Array | null,
   ): void;
+  /** A killed task would not end; see `TaskThreads`. */
+  taskStuck(taskId: number): void;
   getBroadcast(id: number): Promise<Uint8Array>;
 }
 
@@ -46,6 +51,7 @@ export class Executor {
     this.#threads = new TaskThreads({
       module,
       threads: cores,
+      killTimeout: conf.get(TASK_REAPER_KILL_TIMEOUT),
       heapLimit: threadHeap(memory, cores, fraction),
       settings: {
         executorHost: host,

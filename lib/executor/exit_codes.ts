@@ -8,4 +8,6 @@ export const ExitCode = {
   OutOfMemory: 52,
   NoLocalDirectory: 53,
   HeartbeatFailed: 56,
+  /** A killed task would not end. */
+  TaskReaper: 57,
 } as const;

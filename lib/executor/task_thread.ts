@@ -52,6 +52,7 @@ export function runTaskThread(): void {
 class TaskThread {
   readonly #port: MessagePort;
   readonly #settings: ThreadSettings;
+  readonly #stop: Int32Array;
   readonly #programs = new Map<number, Promise<LoadedProgram>>();
   readonly #broadcasts = new Map<number, Broadcast<unknown>>();
   readonly #arrived = new Map<number, Promise<void>>();
@@ -65,6 +66,7 @@ class TaskThread {
   constructor(port: MessagePort, settings: ThreadSettings) {
     this.#port = port;
     this.#settings = settings;
+    this.#stop = new Int32Array(settings.stop);
   }
 
   start(): void {
@@ -96,6 +98,8 @@ class TaskThread {
         this.#programs.set(message.binaryId, loading);
         return;
       }
+      case "ping":
+        return this.#post({ type: "pong" });
       case "removeBinary":
         this.#programs.delete(message.binaryId);
         return;
@@ -208,6 +212,7 @@ class TaskThread {
     const { executorHost, shuffleDirectory } = this.#settings;
     return {
       context,
+      isKilled: () => Atomics.load(this.#stop, 0) !== 0,
       readShuffle: (blocks) =>
         noting(
           readBlocks(blocks, {

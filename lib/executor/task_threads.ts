@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Megabytes } from "../conf/units.ts";
+import type { Megabytes, Milliseconds } from "../conf/units.ts";
 import type { TaskFailure, TaskOutcome } from "../messages/cluster.ts";
 import type { BlockCache } from "./block_cache.ts";
 import { bufferOf } from "./shared_bytes.ts";
@@ -18,6 +18,11 @@ export interface TaskThreadsHandler {
     outcome: TaskOutcome,
     data: Uint8Array | null,
   ): void;
+  /**
+   * A task that was killed keeps its thread busy, and nothing in this process
+   * can stop it.
+   */
+  taskStuck(taskId: number): void;
   /** The bytes of a broadcast value, in shared memory. */
   getBroadcast(id: number): Promise<Uint8Array>;
 }
@@ -28,7 +33,9 @@ export interface TaskThreadsOptions {
   readonly threads: number;
   /** The heap of one thread, beyond which its task fails. */
   readonly heapLimit: Megabytes;
-  readonly settings: ThreadSettings;
+  readonly settings: Omit<ThreadSettings, "stop">;
+  /** How long a killed task may go on; negative: for ever. */
+  readonly killTimeout: Milliseconds;
   readonly blocks: BlockCache;
 }
 
@@ -37,8 +44,11 @@ interface Slot {
   /** Stage code that the thread has already. */
   readonly binaries: Set<number>;
   task: RunTask | undefined;
-  /** Set when the thread was ended on purpose, and why. */
+  /** Shared with the thread: its task looks at it before each record. */
+  readonly stop: Int32Array;
+  /** Set when the task was killed, and why. */
   killed: string | undefined;
+  reaper: ReturnType<typeof setTimeout> | undefined;
 }
 
 /**
@@ -91,7 +101,9 @@ export class TaskThreads {
   }
 
   /**
-   * Ends a task. One that runs can only be ended with its thread.
+   * Ends a task. One that runs ends before its next record, or with its thread
+   * when it only waits. A thread that is busy in the application's own code
+   * can't be ended: the runtime doesn't interrupt it.
    *
    * @returns false when there is no such task here.
    */
@@ -106,17 +118,49 @@ export class TaskThreads {
     }
     for (const slot of this.#slots) {
       if (slot.task?.context.taskId !== taskId) continue;
-      if (interrupt) {
-        slot.killed = reason;
-        slot.worker.terminate();
-      }
+      if (interrupt && slot.killed === undefined) this.#reap(slot, reason);
       return true;
     }
     return false;
   }
 
+  #reap(slot: Slot, reason: string): void {
+    slot.killed = reason;
+    Atomics.store(slot.stop, 0, 1);
+    post(slot, { type: "ping" });
+    if (this.#options.killTimeout < 0) return;
+    slot.reaper = setTimeout(() => {
+      const { task } = slot;
+      if (task === undefined) return;
+      this.#handler.taskStuck(task.context.taskId);
+      // Whoever must go on in this process does so without the thread.
+      this.#slots.delete(slot);
+      slot.worker.terminate();
+      this.#handler.taskEnded(
+        task.context.taskId,
+        killedOutcome(reason),
+        null,
+      );
+      slot.task = undefined;
+      this.#startNext();
+    }, this.#options.killTimeout);
+  }
+
+  /** The killed task has ended: its thread is as good as new. */
+  #reaped(slot: Slot): void {
+    clearTimeout(slot.reaper);
+    slot.killed = undefined;
+    Atomics.store(slot.stop, 0, 0);
+  }
+
+  #startNext(): void {
+    const next = this.#waiting.shift();
+    if (next) this.run(next);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
+    for (const slot of this.#slots) clearTimeout(slot.reaper);
     this.#waiting.length = 0;
     await Promise.all([...this.#slots].map((slot) => slot.worker.terminate()));
   }
@@ -130,14 +174,17 @@ export class TaskThreads {
 
   #start(): Slot {
     const { module, settings, heapLimit } = this.#options;
+    const stop = new SharedArrayBuffer(4);
     const slot: Slot = {
       worker: new Worker(new URL(module), {
-        workerData: settings,
+        workerData: { ...settings, stop },
         resourceLimits: { maxOldGenerationSizeMb: heapLimit },
       }),
       binaries: new Set(),
+      stop: new Int32Array(stop),
       task: undefined,
       killed: undefined,
+      reaper: undefined,
     };
     this.#slots.add(slot);
     let failure: TaskFailure | undefined;
@@ -186,6 +233,7 @@ export class TaskThreads {
   }
 
   #ended(slot: Slot, failure: TaskFailure): void {
+    clearTimeout(slot.reaper);
     if (this.#closed) return;
     const { task, killed } = slot;
     if (task !== undefined) {
@@ -194,8 +242,7 @@ export class TaskThreads {
         : killedOutcome(killed);
       this.#handler.taskEnded(task.context.taskId, outcome, null);
     }
-    const next = this.#waiting.shift();
-    if (next) this.run(next);
+    this.#startNext();
   }
 
   #give(slot: Slot, task: RunTask): void {
@@ -219,11 +266,22 @@ export class TaskThreads {
     switch (message.type) {
       case "ready":
         return;
+      case "pong":
+        // It waits, for an answer or a timer: so it can be ended.
+        if (slot.killed !== undefined && slot.task !== undefined) {
+          slot.worker.terminate();
+        }
+        return;
       case "taskEnded": {
+        // A stuck one came to an end after all: it has been reported already.
+        if (slot.task === undefined) return;
         slot.task = undefined;
-        this.#handler.taskEnded(message.taskId, message.outcome, message.data);
-        // A thread that is being ended takes nothing more.
-        if (slot.killed !== undefined) return;
+        const { killed } = slot;
+        if (killed !== undefined) this.#reaped(slot);
+        const outcome = killed === undefined
+          ? message.outcome
+          : killedOutcome(killed);
+        this.#handler.taskEnded(message.taskId, outcome, message.data);
         const next = this.#waiting.shift();
         if (next) this.#give(slot, next);
         return;

@@ -9,6 +9,8 @@ import type { TaskContext } from "../rdd/task_environment.ts";
 export interface ThreadSettings {
   readonly executorHost: string;
   readonly shuffleDirectory: string;
+  /** One Int32, shared: not 0 when the running task is to end. */
+  readonly stop: SharedArrayBuffer;
   /** The settings of the application, for RPC. */
   readonly settings: readonly (readonly [string, string])[];
 }
@@ -38,10 +40,13 @@ export type ToThread =
     readonly chunks: readonly ArrayBufferLike[] | null;
     readonly error: string | null;
   }
-  | { readonly type: "removeBroadcast"; readonly broadcastId: number };
+  | { readonly type: "removeBroadcast"; readonly broadcastId: number }
+  /** Answered by "pong" unless the task keeps the thread from it. */
+  | { readonly type: "ping" };
 
 export type FromThread =
   | { readonly type: "ready" }
+  | { readonly type: "pong" }
   /** The thread's task was cut off for want of memory and will never end. */
   | { readonly type: "outOfMemory" }
   | {

@@ -17,7 +17,7 @@ import {
   type Push,
 } from "./fuse.ts";
 import type { Fn, Op, PartitionSpec, Plan, ShuffleRead } from "./plan.ts";
-import type { TaskEnvironment } from "./task_environment.ts";
+import { type TaskEnvironment, TaskKilledError } from "./task_environment.ts";
 import { openTextSplit } from "./text_input.ts";
 
 /** Calls of an async function that are under way at once in one task. */
@@ -47,12 +47,27 @@ export async function runPlan(
   const push = fuse(ops, sink);
   try {
     if (isAsync(chunks)) {
-      for await (const chunk of chunks) pushAll(chunk, push);
+      for await (const chunk of chunks) {
+        pushUnlessKilled(chunk, push, environment);
+      }
     } else {
-      for (const chunk of chunks) pushAll(chunk, push);
+      for (const chunk of chunks) pushUnlessKilled(chunk, push, environment);
     }
   } catch (error) {
     if (error !== ENOUGH) throw error;
+  }
+}
+
+function pushUnlessKilled(
+  chunk: readonly unknown[],
+  push: Push,
+  environment: TaskEnvironment,
+): void {
+  for (let i = 0; i < chunk.length; i++) {
+    if (environment.isKilled()) {
+      throw new TaskKilledError("The task was killed.");
+    }
+    push(chunk[i]);
   }
 }
 

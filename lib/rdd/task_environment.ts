@@ -10,6 +10,11 @@ export interface TaskContext {
   readonly taskId: number;
 }
 
+/** The task was told to end, and did. */
+export class TaskKilledError extends Error {
+  override name = "TaskKilledError";
+}
+
 /** Cached partitions of this executor. */
 export interface BlockStore {
   get(rddId: number, partition: number): Promise<Uint8Array[] | undefined>;
@@ -21,6 +26,8 @@ export interface BlockStore {
 export interface TaskEnvironment {
   readonly context: TaskContext;
   readonly blocks: BlockStore;
+  /** Whether the task is to end; asked before each record. */
+  isKilled(): boolean;
   readShuffle(blocks: readonly ShuffleBlock[]): Chunks;
   /** A path in this executor's directories that no other task uses. */
   newShuffleFile(shuffleId: number): string;

@@ -9,7 +9,10 @@ import { UnexpectedPromiseError } from "../../lib/rdd/fuse.ts";
 import type { Op, PartitionSpec, Plan } from "../../lib/rdd/plan.ts";
 import { ENOUGH, runPlan } from "../../lib/rdd/run_plan.ts";
 import { runTask } from "../../lib/rdd/run_task.ts";
-import type { TaskEnvironment } from "../../lib/rdd/task_environment.ts";
+import {
+  type TaskEnvironment,
+  TaskKilledError,
+} from "../../lib/rdd/task_environment.ts";
 import { travel } from "../../lib/closure/travel.ts";
 import {
   decodeRecords,
@@ -32,6 +35,12 @@ class MemoryEnvironment implements TaskEnvironment {
       void this.kept.set(`${rddId}/${partition}`, chunks),
   };
   readShuffle = () => [[["a", 1], ["b", 2]], [["a", 3]]];
+  killed = false;
+
+  isKilled(): boolean {
+    return this.killed;
+  }
+
   newShuffleFile(): string {
     throw new Error("No shuffle is written here.");
   }
@@ -319,4 +328,32 @@ Deno.test("broadcast: it has no value before it came, after it was destroyed, or
   assertEquals(broken[travel](), {
     refuse: "the broadcast 3: it holds a socket",
   });
+});
+
+Deno.test("run plan: a task that is killed ends before its next record", async () => {
+  const environment = new MemoryEnvironment();
+  const seen: unknown[] = [];
+  const plan: Plan = {
+    type: "op",
+    parent: { type: "range" },
+    op: {
+      type: "map",
+      async: false,
+      f: (record: number) => {
+        if (record === 2) environment.killed = true;
+        return record;
+      },
+    },
+  };
+  await assertRejects(
+    () =>
+      runPlan(
+        plan,
+        { type: "range", start: 0, step: 1, count: 10 },
+        environment,
+        (record) => void seen.push(record),
+      ),
+    TaskKilledError,
+  );
+  assertEquals(seen, [0, 1, 2]);
 });
