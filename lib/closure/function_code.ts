@@ -1,4 +1,4 @@
-import type { Scope, Variable } from "eslint-scope";
+import type { Reference, Scope, Variable } from "eslint-scope";
 import {
   type AstNode,
   childNodes,
@@ -130,7 +130,7 @@ function analyse(script: Script, source: FunctionNode): FunctionCode {
     code.free = code.free.filter(({ variable }) =>
       variable === undefined || variable.defs.length !== 1 ||
       variable.defs[0]!.node as unknown !== node ||
-      variable.references.some((reference) => reference.isWrite())
+      variable.references.some((reference: Reference) => reference.isWrite())
     );
   }
   edits.sort((a, b) => a.from - b.from);

@@ -133,7 +133,7 @@ export class Script {
   /** References of a function or class to variables that it does not declare itself. */
   freeReferences(node: AstNode): Reference[] {
     const scope = this.#scopes.get(node);
-    return (scope?.through ?? []).filter(({ resolved }) =>
+    return (scope?.through ?? []).filter(({ resolved }: Reference) =>
       resolved === null || !isInside(resolved, node)
     );
   }

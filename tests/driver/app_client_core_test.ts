@@ -7,7 +7,9 @@ import {
 import type { RpcAddress } from "../../lib/messages/addresses.ts";
 import type {
   ApplicationDescription,
+  MasterChangeAcknowledged,
   ToAppClient,
+  UnregisterApplication,
 } from "../../lib/messages/deploy.ts";
 import { ofType } from "./task_harness.ts";
 
@@ -110,7 +112,10 @@ Deno.test("app client: the loss of its master is told once, until another has ta
   assertEquals(withoutLogs(receive(changedTo(B))), [{
     type: "send",
     to: masterAt(B),
-    message: { type: "MasterChangeAcknowledged", appId: "app-1" },
+    message: {
+      type: "MasterChangeAcknowledged",
+      appId: "app-1",
+    } satisfies MasterChangeAcknowledged,
   }]);
   assertEquals(disconnect(A), []);
   assertEquals(withoutLogs(disconnect(B)), [{ type: "masterLost" }]);
@@ -147,7 +152,10 @@ Deno.test("app client: stop is the end, and the master is told if it knows the a
   assertEquals(late.stop().at(-1), {
     type: "send",
     to: masterAt(A),
-    message: { type: "UnregisterApplication", appId: "app-1" },
+    message: {
+      type: "UnregisterApplication",
+      appId: "app-1",
+    } satisfies UnregisterApplication,
   });
   assertEquals(late.stop(), []);
 });

@@ -171,8 +171,8 @@ Deno.test("master: executors that a worker reports and the master does not know 
   });
   assertEquals(
     harness.sentOf("KillExecutor", worker),
-    (["0", "1", "2"] as const).map((appId, execId) => ({
-      type: "KillExecutor",
+    ["0", "1", "2"].map((appId, execId) => ({
+      type: "KillExecutor" as const,
       masterUrl: "spark://master:7077",
       appId,
       execId,
