@@ -115,7 +115,7 @@ Deno.test("app client: the loss of its master is told once, until another has ta
     message: {
       type: "MasterChangeAcknowledged",
       appId: "app-1",
-    } satisfies MasterChangeAcknowledged,
+    } as MasterChangeAcknowledged,
   }]);
   assertEquals(disconnect(A), []);
   assertEquals(withoutLogs(disconnect(B)), [{ type: "masterLost" }]);
@@ -155,7 +155,7 @@ Deno.test("app client: stop is the end, and the master is told if it knows the a
     message: {
       type: "UnregisterApplication",
       appId: "app-1",
-    } satisfies UnregisterApplication,
+    } as UnregisterApplication,
   });
   assertEquals(late.stop(), []);
 });
