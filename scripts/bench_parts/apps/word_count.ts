@@ -1,14 +1,11 @@
 import type { SparkContext } from "../../../lib/mod.ts";
 
-function words(line: string): string[] {
-  return line.split(/\s+/).filter((word) => word !== "");
-}
-
 /** Counts words once; prints how many there are, and the seconds. */
 export default async function main(sc: SparkContext, [path]: string[]) {
   const start = performance.now();
   const counts = await sc.textFile(path)
-    .flatMap(words)
+    .flatMap((line) => line.split(/\s+/))
+    .filter((word) => word !== "")
     .map((word): [string, number] => [word, 1])
     .reduceByKey((a, b) => a + b)
     .collect();
