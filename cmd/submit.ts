@@ -73,6 +73,13 @@ const COMMAND: Command = {
   ],
 };
 
+/** What a shell makes of a process that a signal ended. */
+const EXIT_OF_SIGNAL = {
+  SIGHUP: 129,
+  SIGINT: Exit.Interrupted,
+  SIGTERM: 143,
+} as const;
+
 type Main = (sc: SparkContext, args: string[]) => unknown;
 
 /** Which setting a flag is. */
@@ -153,7 +160,7 @@ class Submission {
     const removeListeners = onShutdownSignal((signal) => {
       log.warn(`Received ${signal}: stopping the application`);
       this.#isInterrupted = true;
-      this.#interrupted.resolve(signal === "SIGINT" ? Exit.Interrupted : 143);
+      this.#interrupted.resolve(EXIT_OF_SIGNAL[signal]);
       this.#starts.abort();
     });
     try {

@@ -1,5 +1,6 @@
 import {
   DRIVER_MAX_RESULT_SIZE,
+  MAX_REGISTERED_RESOURCES_WAITING_TIME,
   STAGE_MAX_CONSECUTIVE_ATTEMPTS,
   STARVATION_TIMEOUT,
   TASK_CPUS,
@@ -38,6 +39,9 @@ import {
 } from "./task_scheduler_core.ts";
 
 const log = getLogger("TaskScheduler");
+
+/** Runs until tasks may start, however few cores have come. */
+const RESOURCES_TIMER = "resources";
 
 export interface JobRunnerOptions {
   readonly conf: SparkConf;
@@ -97,7 +101,7 @@ export class JobRunner {
       taskCpus: conf.get(TASK_CPUS),
       maxFailures: conf.get(TASK_MAX_FAILURES),
       starvationTimeout: conf.get(STARVATION_TIMEOUT),
-      ready: true,
+      ready: false,
     });
   }
 
@@ -109,8 +113,30 @@ export class JobRunner {
     return this.#tasks.totalCores;
   }
 
+  /** From now on tasks run there, once enough of its cores have come. */
   use(backend: SchedulerBackend): void {
     this.#backend = backend;
+    this.#timers.set(
+      RESOURCES_TIMER,
+      setTimeout(
+        () => this.#resourcesReady(),
+        this.#options.conf.get(MAX_REGISTERED_RESOURCES_WAITING_TIME),
+      ),
+    );
+    this.#lookForResources();
+  }
+
+  #lookForResources(): void {
+    const waiting = this.#timers.has(RESOURCES_TIMER);
+    if (waiting && this.totalCores >= this.#backend!.coresToAwait) {
+      this.#resourcesReady();
+    }
+  }
+
+  #resourcesReady(): void {
+    clearTimeout(this.#timers.get(RESOURCES_TIMER));
+    this.#timers.delete(RESOURCES_TIMER);
+    this.#task({ type: "resourcesReady" });
   }
 
   /**
@@ -157,6 +183,7 @@ export class JobRunner {
     this.#sent.set(executor.id, new Set());
     const { id: executorId, host, cores } = executor;
     this.#task({ type: "executorAdded", executorId, host, cores });
+    this.#lookForResources();
   }
 
   executorSuspended(executorId: string): void {

@@ -72,6 +72,7 @@ export async function startLocalBackend(
   });
   return {
     appId: `local-${Date.now()}`,
+    coresToAwait: 0,
     addBinary: (_, binaryId, data) => executor.addBinary(binaryId, data),
     removeBinary: (binaryId) => executor.removeBinary(binaryId),
     launch: (_, task) => executor.launch(task),

@@ -28,6 +28,8 @@ export interface ExecutorData {
 /** Where tasks run: on the executors of a cluster, or in this process. */
 export interface SchedulerBackend {
   readonly appId: string;
+  /** Tasks wait until so many cores have come, or for long enough. */
+  readonly coresToAwait: number;
   /** Gives an executor a stage's code, which it keeps. */
   addBinary(executorId: string, binaryId: number, data: Uint8Array): void;
   removeBinary(binaryId: number): void;

@@ -6,6 +6,7 @@ import {
   EXECUTOR_CORES,
   EXECUTOR_MEMORY,
   EXECUTOR_REMOVE_DELAY_ON_DISCONNECTION,
+  MIN_REGISTERED_RESOURCES_RATIO,
   NETWORK_TIMEOUT,
   NETWORK_TIMEOUT_INTERVAL,
 } from "../conf/settings.ts";
@@ -178,6 +179,12 @@ class StandaloneBackend implements SchedulerBackend {
 
   get appId(): string {
     return this.#client.appId ?? "";
+  }
+
+  /** Without `spark.cores.max` it isn't known how many are to be expected. */
+  get coresToAwait(): number {
+    return (this.#conf.get(CORES_MAX) ?? 0) *
+      this.#conf.get(MIN_REGISTERED_RESOURCES_RATIO);
   }
 
   /** Resolves when the application is registered and can begin. */

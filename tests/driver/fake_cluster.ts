@@ -24,6 +24,7 @@ export interface FakeTask {
  */
 export class FakeCluster implements SchedulerBackend {
   readonly appId = "app";
+  readonly coresToAwait: number;
   readonly runner: JobRunner;
   readonly running = new Map<number, FakeTask>();
   readonly executors = new Set<string>();
@@ -39,7 +40,11 @@ export class FakeCluster implements SchedulerBackend {
   readonly #binaries = new Map<string, StageProgram>();
   #nextExecutor = 0;
 
-  constructor(settings: Readonly<Record<string, string>> = {}) {
+  constructor(
+    settings: Readonly<Record<string, string>> = {},
+    coresToAwait = 0,
+  ) {
+    this.coresToAwait = coresToAwait;
     const conf = new SparkConf();
     for (const [key, value] of Object.entries(settings)) conf.set(key, value);
     const capturer = {

@@ -222,3 +222,31 @@ Deno.test("job runner: a task that can't be sent fails its job, and the next one
   cluster.runner.stop("done");
   setLogLevel("INFO");
 });
+
+Deno.test("job runner: tasks wait for the cores that are to come, and then start", async () => {
+  const cluster = new FakeCluster({}, 3);
+  cluster.add(2);
+  const job = resultsOf(cluster, source(2));
+  await turns();
+  assertEquals(cluster.launched, 0);
+  cluster.add(2);
+  await turns();
+  assertEquals(cluster.launched, 2);
+  await finishAll(cluster);
+  assertEquals(await job, [0, 1]);
+  cluster.runner.stop("done");
+});
+
+Deno.test("job runner: tasks start with fewer cores when it was waited for long enough", async () => {
+  const cluster = new FakeCluster({
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "1ms",
+  }, 3);
+  cluster.add(2);
+  const job = resultsOf(cluster, source(1));
+  while (cluster.launched === 0) {
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  await finishAll(cluster);
+  assertEquals(await job, [0]);
+  cluster.runner.stop("done");
+});
