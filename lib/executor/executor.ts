@@ -4,10 +4,10 @@ import {
 } from "../conf/settings.ts";
 import type { SparkConf } from "../conf/spark_conf.ts";
 import type { Megabytes } from "../conf/units.ts";
-import type { LaunchTask, TaskOutcome } from "../messages/cluster.ts";
+import type { LaunchTask } from "../messages/cluster.ts";
 import { BlockCache } from "./block_cache.ts";
 import { removeShuffleFiles } from "./shuffle_files.ts";
-import { TaskThreads } from "./task_threads.ts";
+import { TaskThreads, type TaskThreadsHandler } from "./task_threads.ts";
 
 /** What an executor is made of, whatever tells it what to do. */
 export interface ExecutorOptions {
@@ -21,17 +21,7 @@ export interface ExecutorOptions {
   readonly directory: string;
 }
 
-export interface ExecutorEvents {
-  taskStarted(taskId: number): void;
-  taskEnded(
-    taskId: number,
-    outcome: TaskOutcome,
-    data: Uint8Array | null,
-  ): void;
-  /** A killed task would not end; see `TaskThreads`. */
-  taskStuck(taskId: number): void;
-  getBroadcast(id: number): Promise<Uint8Array>;
-}
+export type ExecutorEvents = TaskThreadsHandler;
 
 /**
  * Runs tasks: the part that is the same in an executor process and in the

@@ -28,7 +28,7 @@ function request(args: string[]): CommandRequest {
       USER: "ada",
     },
     memory: 1_024,
-    directory: "/work/app/3",
+    directory: "/var/lib/app/3",
     conf: new SparkConf(),
   };
 }
