@@ -11,7 +11,7 @@ import {
   NETWORK_TIMEOUT_INTERVAL,
 } from "../conf/settings.ts";
 import type { SparkConf } from "../conf/spark_conf.ts";
-import { formatMegabytes, type Milliseconds } from "../conf/units.ts";
+import type { Milliseconds } from "../conf/units.ts";
 import { getLogger } from "../log.ts";
 import {
   type EndpointRef,
@@ -53,6 +53,7 @@ import {
   type AppClientEffect,
   type AppClientEvent,
 } from "./app_client_core.ts";
+import { describeCluster, describeProfile } from "./resource_shortage.ts";
 import type {
   BackendEvents,
   BroadcastBytes,
@@ -470,28 +471,4 @@ function profileOf(conf: SparkConf): ResourceProfile {
     memoryPerExecutor: conf.get(EXECUTOR_MEMORY),
     resourcesPerExecutor: [],
   };
-}
-
-function describeProfile(profile: ResourceProfile): string {
-  const cores = profile.coresPerExecutor ?? 1;
-  return `The application asks for executors of ${cores} core(s) and ${
-    formatMegabytes(profile.memoryPerExecutor)
-  } each.`;
-}
-
-function describeCluster(state: MasterStateResponse, appId: string): string {
-  const alive = state.workers.filter((worker) => worker.state === "ALIVE");
-  if (alive.length === 0) return "The cluster has no worker.";
-  const list = alive.slice(0, 5).map((worker) =>
-    `${worker.host}:${worker.port} has ${
-      worker.cores - worker.coresUsed
-    } of ${worker.cores} cores and ${
-      formatMegabytes(worker.memory - worker.memoryUsed)
-    } of ${formatMegabytes(worker.memory)} free`
-  );
-  const more = alive.length > 5 ? `, and ${alive.length - 5} more` : "";
-  const others = state.activeApps.filter((app) => app.id !== appId).length;
-  return `The cluster has ${alive.length} worker(s): ${
-    list.join("; ")
-  }${more}. ${others} other application(s) run or wait.`;
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { STARVATION_TIMER } from "../../lib/driver/task_scheduler_core.ts";
+import { STARVATION_TIMER } from "../../lib/driver/task_scheduler_events.ts";
 import {
   failureOf,
   fetchFailure,
