@@ -1,7 +1,7 @@
 import { EXECUTOR_MEMORY } from "../lib/conf/settings.ts";
 import type { StartLocalExecutor } from "../lib/driver/mod.ts";
 import { Executor } from "../lib/executor/executor.ts";
-import { getOrCreateLocalRootDirs } from "../lib/process/local_dirs.ts";
+import { createLocalDirectory } from "../lib/process/local_dirs.ts";
 import { selfModule } from "../lib/process/self.ts";
 
 /** Gives a driver an executor in its own process, for `--master local[N]`. */
@@ -9,9 +9,7 @@ export const startLocalExecutor: StartLocalExecutor = async (
   { threads, conf, host },
   events,
 ) => {
-  // One holds it all; the executor removes that one at its end.
-  const [directory, ...unused] = await getOrCreateLocalRootDirs(conf);
-  await Promise.all(unused.map((root) => Deno.remove(root)));
+  const directory = await createLocalDirectory(conf, "blockmgr");
   const executor = new Executor({
     host,
     cores: threads,

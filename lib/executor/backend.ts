@@ -24,10 +24,7 @@ import {
 } from "../messages/cluster.ts";
 import { WORKER_ENDPOINT } from "../messages/deploy.ts";
 import type { TaskState } from "../messages/states.ts";
-import {
-  createDirectory,
-  getOrCreateLocalRootDirs,
-} from "../process/local_dirs.ts";
+import { createLocalDirectory } from "../process/local_dirs.ts";
 import { selfModule } from "../process/self.ts";
 import { RpcEnv } from "../rpc/mod.ts";
 import type { ExecutorArguments } from "./arguments.ts";
@@ -70,8 +67,7 @@ export async function startExecutor(
 ): Promise<RunningExecutor> {
   const configuration = await fetchConfiguration(args);
   const { conf } = configuration;
-  const roots = await getOrCreateLocalRootDirs(conf);
-  const directory = await createDirectory(roots[0], "blockmgr");
+  const directory = await createLocalDirectory(conf, "blockmgr");
   const env = await RpcEnv.create({
     host: args.hostname,
     bindAddress: args.bindAddress,

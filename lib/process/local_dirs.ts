@@ -55,6 +55,32 @@ export async function getOrCreateLocalRootDirs(
 }
 
 /**
+ * Makes a fresh directory `prefix-…` in the first of the configured local
+ * directories that can be used; the others before it are warned about. It is
+ * the caller's to remove.
+ *
+ * @throws {LocalDirsError} when none can be made.
+ */
+export async function createLocalDirectory(
+  conf: SparkConf,
+  prefix: string,
+  options: LocalDirsOptions = {},
+): Promise<string> {
+  const { env, log = getLogger("Utils") } = options;
+  const roots = configuredLocalDirs(conf, env);
+  for (const root of roots) {
+    try {
+      return await createDirectory(root, prefix);
+    } catch (error) {
+      log.warn(`Ignoring the local directory ${root}`, error);
+    }
+  }
+  throw new LocalDirsError(
+    `No subfolder can be created in ${roots.join(",")}.`,
+  );
+}
+
+/**
  * Makes a fresh directory in each of several; those where none can be made
  * are skipped with a warning.
  *

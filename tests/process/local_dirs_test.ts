@@ -6,6 +6,7 @@ import { setLogSink } from "../../lib/log.ts";
 import {
   configuredLocalDirs,
   createDirectory,
+  createLocalDirectory,
   getOrCreateLocalRootDirs,
   LocalDirsError,
 } from "../../lib/process/local_dirs.ts";
@@ -73,6 +74,32 @@ Deno.test("local dirs: no usable root at all is an error", async () => {
           }),
         LocalDirsError,
         `No subfolder can be created in ${file},${file}/below`,
+      );
+    } finally {
+      restore();
+    }
+  });
+});
+
+Deno.test("local dirs: one directory is made in the first root that can be used", async () => {
+  await withTempDir(async (dir) => {
+    const file = join(dir, "file");
+    await Deno.writeTextFile(file, "");
+    const lines: string[] = [];
+    const restore = setLogSink((line) => lines.push(line));
+    try {
+      const made = await createLocalDirectory(new SparkConf(), "blockmgr", {
+        env: environment({ SPARK_LOCAL_DIRS: `${file},${dir}/a,${dir}/b` }),
+      });
+      assertEquals(dirname(made), join(dir, "a"));
+      assertEquals([...Deno.readDirSync(dir)].length, 2);
+      assertEquals(lines.length, 1);
+      await assertRejects(
+        () =>
+          createLocalDirectory(new SparkConf(), "blockmgr", {
+            env: environment({ SPARK_LOCAL_DIRS: file }),
+          }),
+        LocalDirsError,
       );
     } finally {
       restore();
