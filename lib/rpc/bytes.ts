@@ -79,8 +79,26 @@ export class ByteWriter {
    */
   utf(value: string): void {
     const start = this.#length;
-    this.#room(2 + value.length * 3);
-    let at = start + 2;
+    this.u16(0);
+    const size = this.modifiedUtf8(value);
+    if (size > 0xffff) {
+      this.#length = start;
+      throw new RangeError(
+        `Cannot write a text of ${size} bytes: the most is 65535.`,
+      );
+    }
+    this.#view.setUint16(start, size);
+  }
+
+  /**
+   * Java's own form of UTF-8 without a length before it: each UTF-16 code unit
+   * on its own, and no byte 0.
+   *
+   * @returns how many bytes that took.
+   */
+  modifiedUtf8(value: string): number {
+    this.#room(value.length * 3);
+    let at = this.#length;
     for (let i = 0; i < value.length; i++) {
       const unit = value.charCodeAt(i);
       if (unit !== 0 && unit < 0x80) {
@@ -94,14 +112,21 @@ export class ByteWriter {
         this.#bytes[at++] = 0x80 | unit & 0x3f;
       }
     }
-    const size = at - start - 2;
-    if (size > 0xffff) {
-      throw new RangeError(
-        `Cannot write a text of ${size} bytes: the most is 65535.`,
-      );
-    }
-    this.#view.setUint16(start, size);
+    const size = at - this.#length;
     this.#length = at;
+    return size;
+  }
+
+  f32(value: number): void {
+    this.#room(4);
+    this.#view.setFloat32(this.#length, value);
+    this.#length += 4;
+  }
+
+  f64(value: number): void {
+    this.#room(8);
+    this.#view.setFloat64(this.#length, value);
+    this.#length += 8;
   }
 
   /** Overwrites an integer that was written before. */
@@ -213,28 +238,54 @@ export class ByteReader {
   }
 
   utf(): string {
-    const bytes = this.bytes(this.u16());
+    return this.modifiedUtf8(this.u16());
+  }
+
+  /**
+   * Java's own form of UTF-8, of so many bytes. Only the one form that Java
+   * writes is taken, so what is read and written again is the same.
+   */
+  modifiedUtf8(length: number): string {
+    const bytes = this.bytes(length);
+    const units: number[] = [];
     let text = "";
-    for (let i = 0; i < bytes.length;) {
-      const a = bytes[i];
-      if (a < 0x80) {
-        text += String.fromCharCode(a);
-        i += 1;
-      } else if (a >> 5 === 0b110 && i + 1 < bytes.length) {
-        text += String.fromCharCode((a & 0x1f) << 6 | bytes[i + 1] & 0x3f);
-        i += 2;
-      } else if (a >> 4 === 0b1110 && i + 2 < bytes.length) {
-        text += String.fromCharCode(
-          (a & 0x0f) << 12 | (bytes[i + 1] & 0x3f) << 6 | bytes[i + 2] & 0x3f,
-        );
-        i += 3;
-      } else {
+    for (let i = 0; i < length;) {
+      const size = sequenceSize(bytes, i);
+      if (size === 0) {
         throw new MalformedBytesError(
-          `A text has the byte ${a} where a character should begin.`,
+          `A text has the byte ${bytes[i]} where a character should begin.`,
         );
+      }
+      units.push(
+        size === 1
+          ? bytes[i]
+          : size === 2
+          ? (bytes[i] & 0x1f) << 6 | bytes[i + 1] & 0x3f
+          : (bytes[i] & 0x0f) << 12 | (bytes[i + 1] & 0x3f) << 6 |
+            bytes[i + 2] & 0x3f,
+      );
+      i += size;
+      if (units.length === UNITS_AT_ONCE || i === length) {
+        text += String.fromCharCode(...units);
+        units.length = 0;
       }
     }
     return text;
+  }
+
+  f32(): number {
+    return this.#float(4);
+  }
+
+  f64(): number {
+    return this.#float(8);
+  }
+
+  #float(size: 4 | 8): number {
+    const { buffer, byteOffset } = this.#bytes;
+    const at = this.#advance(size);
+    const view = new DataView(buffer, byteOffset + at, size);
+    return size === 4 ? view.getFloat32(0) : view.getFloat64(0);
   }
 
   #advance(size: number): number {
@@ -247,6 +298,23 @@ export class ByteReader {
     this.#position = position + size;
     return position;
   }
+}
+
+/** Code units that are made a string in one call. */
+const UNITS_AT_ONCE = 4096;
+
+/** The bytes of the code unit that begins here, or 0 if none properly does. */
+function sequenceSize(bytes: Uint8Array, at: number): 0 | 1 | 2 | 3 {
+  const first = bytes[at];
+  if (first < 0x80) return first === 0 ? 0 : 1;
+  if (bytes[at + 1] >> 6 !== 0b10) return 0;
+  if (first >> 5 === 0b110) {
+    // Below 0x80 only the code unit 0 takes two bytes.
+    const isLong = first >= 0xc2;
+    return isLong || (first === 0xc0 && bytes[at + 1] === 0x80) ? 2 : 0;
+  }
+  if (first >> 4 !== 0b1110 || bytes[at + 2] >> 6 !== 0b10) return 0;
+  return first === 0xe0 && bytes[at + 1] < 0xa0 ? 0 : 3;
 }
 
 /** The 32-bit integer at a position that lies within the bytes. */

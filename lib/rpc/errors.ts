@@ -1,4 +1,4 @@
-import type { RpcAddress } from "../messages/addresses.ts";
+import type { EndpointRef, RpcAddress } from "../messages/addresses.ts";
 import { formatAddress } from "../messages/addresses.ts";
 
 /** Any failure of an ask or a send. */
@@ -37,6 +37,37 @@ export class EndpointNotFoundError extends RpcError {
 /** A limit on what may wait for a peer is reached. */
 export class RpcOverloadedError extends RpcError {
   override name = "RpcOverloadedError";
+}
+
+/**
+ * A codec can tell what a message is, and that this process cannot take it:
+ * for example, the peer's release is not known. The connection stays. A peer
+ * that asked gets the error's text; one that only sent gets `answer`.
+ */
+export class RefusedMessageError extends RpcError {
+  override name = "RefusedMessageError";
+  /** Sent back where nobody waits for an answer. */
+  readonly answer: RefusalAnswer | null;
+  /** The same was refused on this connection before: not worth a warning. */
+  readonly repeated: boolean;
+
+  constructor(
+    message: string,
+    options: ErrorOptions & {
+      answer?: RefusalAnswer | null;
+      repeated?: boolean;
+    } = {},
+  ) {
+    super(message, options);
+    this.answer = options.answer ?? null;
+    this.repeated = options.repeated ?? false;
+  }
+}
+
+export interface RefusalAnswer {
+  readonly to: EndpointRef;
+  /** Written by the codec that refused. */
+  readonly message: unknown;
 }
 
 /** The peer has no such stream, or failed while it sent it. */

@@ -8,7 +8,12 @@ import { ByteReader, type ByteWriter, MalformedBytesError } from "./bytes.ts";
  */
 export interface PayloadCodec {
   encode(message: unknown, writer: ByteWriter): void;
-  /** The bytes are a view: what outlives the call must be copied. */
+  /**
+   * The bytes are a view: what outlives the call must be copied.
+   *
+   * @throws {MalformedBytesError} for what cannot be read: the connection ends.
+   * @throws {RefusedMessageError} for what can be, and is not taken.
+   */
   decode(payload: Uint8Array): unknown;
 }
 

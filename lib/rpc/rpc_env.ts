@@ -10,6 +10,7 @@ import type { Milliseconds } from "../conf/units.ts";
 import { getLogger } from "../log.ts";
 import {
   type EndpointRef,
+  formatAddress,
   formatEndpointUri,
   normalizeHost,
   parseEndpointUri,
@@ -20,11 +21,20 @@ import { Connections } from "./connections.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { abortable, type AskOptions, timeoutError, typeOf } from "./ask.ts";
 import { callContext, type RpcEndpoint } from "./endpoint.ts";
-import { describeError, EndpointNotFoundError, RpcError } from "./errors.ts";
+import {
+  describeError,
+  EndpointNotFoundError,
+  RefusedMessageError,
+  RpcError,
+} from "./errors.ts";
 import type { RequestId } from "./frame.ts";
 import type { IncomingStream } from "./incoming_stream.ts";
 import { listen } from "./listen.ts";
-import { nativeFormat, type PayloadFormat } from "./payload.ts";
+import {
+  nativeFormat,
+  type PayloadCodec,
+  type PayloadFormat,
+} from "./payload.ts";
 import type { Peer } from "./peer.ts";
 import { AskTimeouts, PendingAsk } from "./pending_ask.ts";
 import type { StreamSource } from "./stream_source.ts";
@@ -327,7 +337,13 @@ export class RpcEnv {
     const payload = body.subarray(length);
     const codec = peer.codecFor(payload);
     const inbox = this.#dispatcher.get(envelope.receiverName);
-    const message = inbox && codec.decode(payload);
+    let message: unknown;
+    try {
+      message = inbox && codec.decode(payload);
+    } catch (error) {
+      if (!(error instanceof RefusedMessageError)) throw error;
+      return this.#refuse(peer, codec, error, requestId);
+    }
     const taken = inbox?.post(
       requestId === null ? { type: "message", message, sender } : {
         type: "ask",
@@ -343,6 +359,22 @@ export class RpcEnv {
     const reason = `Could not find ${envelope.receiverName}.`;
     if (requestId !== null) connection.fail(requestId, reason);
     else if (!this.#closing) log.warn(`Dropped a message. ${reason}`);
+  }
+
+  /** Tells the log, and the peer in the way in which it can hear it. */
+  #refuse(
+    peer: Peer,
+    codec: PayloadCodec,
+    { message: reason, answer, repeated }: RefusedMessageError,
+    requestId: RequestId | null,
+  ): void {
+    const line = `Refused a message of ${formatAddress(peer.name)}: ${reason}`;
+    log[repeated ? "debug" : "warn"](line);
+    if (requestId !== null) return peer.connection.fail(requestId, reason);
+    if (answer === null) return;
+    const { to, message } = answer;
+    const envelope = peer.envelopeTo(to.name, to.address, this.address);
+    peer.connection.send({ envelope, codec, message });
   }
 
   #askLocal(ref: EndpointRef, message: object, ask: PendingAsk): void {

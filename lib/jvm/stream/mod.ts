@@ -1,0 +1,11 @@
+/**
+ * Java object streams, both ways, without Java: by the Java Object
+ * Serialization Specification, chapter 6.
+ *
+ * @module
+ */
+export * from "./access.ts";
+export * from "./graph.ts";
+export * from "./limits.ts";
+export { readJavaObject, readJavaStream } from "./reader.ts";
+export { javaObjectBytes, writeJavaObject, writeJavaStream } from "./writer.ts";
