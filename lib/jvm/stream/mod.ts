@@ -7,5 +7,9 @@
 export * from "./access.ts";
 export * from "./graph.ts";
 export * from "./limits.ts";
-export { readJavaObject, readJavaStream } from "./reader.ts";
+export {
+  type JavaStreamOptions,
+  readJavaObject,
+  readJavaStream,
+} from "./reader.ts";
 export { javaObjectBytes, writeJavaObject, writeJavaStream } from "./writer.ts";

@@ -29,6 +29,12 @@ import {
   Tag,
 } from "./tags.ts";
 
+export interface JavaStreamOptions {
+  readonly limits?: Partial<JavaStreamLimits>;
+  /** Told of each class that the stream describes, once it is complete. */
+  readonly onDescriptor?: (descriptor: ClassDescriptor) => void;
+}
+
 /**
  * Reads a whole stream: all that was written to it, in order.
  *
@@ -39,9 +45,9 @@ import {
  */
 export function readJavaStream(
   bytes: Uint8Array,
-  limits: Partial<JavaStreamLimits> = {},
+  options: JavaStreamOptions = {},
 ): Content[] {
-  return new StreamReader(bytes, limits).readAll();
+  return new StreamReader(bytes, options).readAll();
 }
 
 /**
@@ -51,9 +57,9 @@ export function readJavaStream(
  */
 export function readJavaObject(
   bytes: Uint8Array,
-  limits: Partial<JavaStreamLimits> = {},
+  options: JavaStreamOptions = {},
 ): JavaReference {
-  const contents = readJavaStream(bytes, limits);
+  const contents = readJavaStream(bytes, options);
   const [content] = contents;
   if (
     contents.length !== 1 || content?.kind === "block" ||
@@ -74,6 +80,7 @@ const TYPE_CODES = new Set("BCDFIJSZ[L");
 class StreamReader {
   readonly #in: ByteReader;
   readonly #limits: JavaStreamLimits;
+  readonly #onDescriptor: JavaStreamOptions["onDescriptor"];
   readonly #hierarchies = new Map<ClassDescriptor, ClassDescriptor[]>();
   /** Descriptors of which the end has not been read. */
   readonly #incomplete = new Set<ClassDescriptor>();
@@ -82,9 +89,10 @@ class StreamReader {
   #valueCount = 0;
   #depth = 0;
 
-  constructor(bytes: Uint8Array, limits: Partial<JavaStreamLimits>) {
+  constructor(bytes: Uint8Array, options: JavaStreamOptions) {
     this.#in = new ByteReader(bytes);
-    this.#limits = { ...DEFAULT_JAVA_STREAM_LIMITS, ...limits };
+    this.#limits = { ...DEFAULT_JAVA_STREAM_LIMITS, ...options.limits };
+    this.#onDescriptor = options.onDescriptor;
   }
 
   readAll(): Content[] {
@@ -289,6 +297,7 @@ class StreamReader {
     descriptor.annotation = this.#annotation();
     descriptor.superclass = this.#descriptorOrNull();
     this.#incomplete.delete(descriptor);
+    this.#onDescriptor?.(descriptor);
     return descriptor;
   }
 
