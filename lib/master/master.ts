@@ -1,4 +1,5 @@
 import type { SparkConf } from "../conf/spark_conf.ts";
+import { javaFormat } from "../jvm/mod.ts";
 import { getLogger } from "../log.ts";
 import { toSparkUrl } from "../messages/addresses.ts";
 import { MASTER_ENDPOINT, type ToMaster } from "../messages/deploy.ts";
@@ -33,7 +34,7 @@ export interface Master {
  * @throws {InvalidSettingError} when a setting of the master is no good.
  */
 export async function startMaster(options: MasterOptions): Promise<Master> {
-  const env = await RpcEnv.create(options);
+  const env = await RpcEnv.create({ ...options, formats: [javaFormat] });
   try {
     return runMaster(env, options.conf);
   } catch (error) {

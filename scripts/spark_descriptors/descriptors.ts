@@ -99,6 +99,18 @@ export function makeTable(lines: readonly LineDescriptors[]) {
   };
 }
 
+/** JSON with a line for each form of a class, so that changes read well. */
+export function formatTable(table: ReturnType<typeof makeTable>): string {
+  const { classes, ...head } = table;
+  const entries = Object.entries(classes).map(([name, forms]) =>
+    `    ${JSON.stringify(name)}: [\n` +
+    forms.map((form) => `      ${JSON.stringify(form)}`).join(",\n") +
+    "\n    ]"
+  );
+  const start = JSON.stringify(head, null, 2).replace(/\n\}$/, "");
+  return `${start},\n  "classes": {\n${entries.join(",\n")}\n  }\n}\n`;
+}
+
 function formOf(descriptor: ClassDescriptor): string {
   return JSON.stringify({
     uid: String(descriptor.serialVersionUID),

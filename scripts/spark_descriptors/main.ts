@@ -11,6 +11,7 @@
  * @module
  */
 import {
+  formatTable,
   type LineDescriptors,
   listDescriptors,
   makeTable,
@@ -34,7 +35,7 @@ for (const line of LINES) {
   }
   lines.push({ line, descriptors: mergeReleases(releases) });
 }
-const text = JSON.stringify(makeTable(lines), null, 2) + "\n";
+const text = formatTable(makeTable(lines));
 if (Deno.args.includes("--check")) {
   const table = JSON.parse(await Deno.readTextFile(target));
   if (JSON.stringify(table) !== JSON.stringify(JSON.parse(text))) {
@@ -44,8 +45,5 @@ if (Deno.args.includes("--check")) {
   console.error("The table is right.");
 } else {
   await Deno.writeTextFile(target, text);
-  await new Deno.Command(Deno.execPath(), {
-    args: ["fmt", "--quiet", target.pathname],
-  }).output();
   console.error(`Wrote ${target.pathname}`);
 }

@@ -1,4 +1,5 @@
-import type { ClassDescriptor } from "../stream/mod.ts";
+import { MalformedBytesError } from "../../rpc/bytes.ts";
+import type { ClassDescriptor, JavaString } from "../stream/mod.ts";
 import {
   knownForms,
   type ScalaLine,
@@ -14,6 +15,14 @@ export class UnknownSparkLineError extends Error {
   override name = "UnknownSparkLineError";
 }
 
+/** Classes of a peer that are remembered; Spark's cluster manager has a hundred. */
+const MAX_OWN_CLASSES = 4_096;
+/**
+ * Only Spark's own classes tell its release: a vendor may build an old Spark
+ * with a newer Scala.
+ */
+const TELLING = "org.apache.spark.";
+
 /**
  * The classes of one peer: what it has sent of them, and for the others what
  * the table has for the releases that the peer can still be of.
@@ -25,6 +34,7 @@ export class UnknownSparkLineError extends Error {
 export class PeerDescriptors {
   readonly #own = new Map<string, ClassDescriptor>();
   readonly #fromTable = new Map<string, ClassDescriptor>();
+  readonly #typeNames = new Map<string, JavaString>();
   #lines: readonly SparkLine[] = SPARK_LINES;
 
   /** The lines that the peer can be of, the oldest first. */
@@ -42,6 +52,7 @@ export class PeerDescriptors {
    *
    * @throws {UnknownSparkLineError} when no known line has it so; what was
    * known of the peer stays.
+   * @throws {MalformedBytesError} when it has more classes than any Spark.
    */
   see(descriptor: ClassDescriptor): void {
     if (this.#own.has(descriptor.name)) return;
@@ -67,8 +78,9 @@ export class PeerDescriptors {
   }
 
   #narrow({ name, serialVersionUID }: ClassDescriptor): void {
+    if (!name.startsWith(TELLING)) return;
     const forms = knownForms(name);
-    if (forms.length === 0) return; // a class that tells nothing
+    if (forms.length === 0) return;
     const form = forms.find((form) =>
       form.serialVersionUID === serialVersionUID
     );
@@ -91,12 +103,31 @@ export class PeerDescriptors {
   #keep(descriptor: ClassDescriptor): ClassDescriptor {
     const known = this.#own.get(descriptor.name);
     if (known !== undefined) return known;
-    const superclass = descriptor.superclass && this.#keep(
-      descriptor.superclass,
-    );
-    const kept = { ...descriptor, superclass };
+    if (this.#own.size >= MAX_OWN_CLASSES) {
+      throw new MalformedBytesError(
+        `A Java peer sends objects of more than ${MAX_OWN_CLASSES} classes.`,
+      );
+    }
+    const { superclass: above } = descriptor;
+    const superclass = above === null ? null : this.#keep(above);
+    const kept = { ...this.#withSharedTypes(descriptor), superclass };
     this.#own.set(descriptor.name, kept);
     return kept;
+  }
+
+  /**
+   * One string for each type, whatever descriptors name it: a stream then has
+   * it once, as one of a JVM does.
+   */
+  #withSharedTypes(descriptor: ClassDescriptor): ClassDescriptor {
+    const fields = descriptor.fields.map((field) => {
+      const { className } = field;
+      if (className === null) return field;
+      const shared = this.#typeNames.get(className.value) ?? className;
+      this.#typeNames.set(className.value, shared);
+      return { ...field, className: shared };
+    });
+    return { ...descriptor, fields };
   }
 
   /** Where the lines that are left differ, the latest is taken. */
@@ -104,7 +135,8 @@ export class PeerDescriptors {
     const forms = knownForms(className);
     for (const line of this.#lines.toReversed()) {
       const form = forms.find(({ lines }) => lines.includes(line));
-      if (form !== undefined) return form.describe((name) => this.get(name));
+      if (form === undefined) continue;
+      return this.#withSharedTypes(form.describe((name) => this.get(name)));
     }
     throw new TypeError(`There is no descriptor of the class ${className}.`);
   }

@@ -74,18 +74,6 @@ function readField(text: string): FieldDescriptor {
   return {
     type: type as TypeCode,
     name,
-    className: className === undefined ? null : typeName(className),
+    className: className === undefined ? null : javaString(className),
   };
-}
-
-const typeNames = new Map<string, FieldDescriptor["className"]>();
-
-/** One string for each type, so that it is written once and then referred to. */
-function typeName(name: string): FieldDescriptor["className"] {
-  let shared = typeNames.get(name);
-  if (shared === undefined) {
-    shared = javaString(name);
-    typeNames.set(name, shared);
-  }
-  return shared;
 }

@@ -295,7 +295,11 @@ class StreamReader {
 
   #completeDescriptor(descriptor: Growing<ClassDescriptor>): ClassDescriptor {
     descriptor.annotation = this.#annotation();
-    descriptor.superclass = this.#descriptorOrNull();
+    const superclass = this.#descriptorOrNull();
+    if (superclass !== null && this.#incomplete.has(superclass)) {
+      this.#fail("a class extends one that is being described");
+    }
+    descriptor.superclass = superclass;
     this.#incomplete.delete(descriptor);
     this.#onDescriptor?.(descriptor);
     return descriptor;
