@@ -1,3 +1,6 @@
+import { resolve } from "node:path";
+import type { Setting } from "../lib/conf/setting.ts";
+import { WORKER_JAVA_HOME, WORKER_SPARK_HOME } from "../lib/conf/settings.ts";
 import { parseMasterUrls } from "../lib/messages/addresses.ts";
 import { localHostname } from "../lib/process/local_host.ts";
 import { watchParent } from "../lib/process/parent_watch.ts";
@@ -63,6 +66,16 @@ const COMMAND: Command = {
       value: "DIR",
       doc: "Where executors run and log; default: ./work (SPARK_WORKER_DIR).",
     },
+    {
+      name: "java-home",
+      value: "DIR",
+      doc: "The Java for executors of Apache Spark (JAVA_HOME, or PATH).",
+    },
+    {
+      name: "spark-home",
+      value: "DIR",
+      doc: "The Spark for executors of Apache Spark (SPARK_HOME).",
+    },
     PROPERTIES_FILE,
     CONF,
     VERBOSE,
@@ -74,6 +87,8 @@ export function worker(args: readonly string[]): Promise<number> {
   return runCommand(COMMAND, args, async (flags) => {
     const masters = parseMasterUrls(masterOf(flags));
     const conf = readConf(flags, "INFO");
+    setFromFlag(conf, WORKER_JAVA_HOME, flags.text("java-home"));
+    setFromFlag(conf, WORKER_SPARK_HOME, flags.text("spark-home"));
     const { host, port, cores, memory, workDir } = offerOf(flags, conf);
     const started = await startWorker({
       masters,
@@ -90,6 +105,15 @@ export function worker(args: readonly string[]): Promise<number> {
     watchParent(shutdown);
     return await started.closed;
   });
+}
+
+/** A folder is the same wherever an executor is started. */
+function setFromFlag(
+  conf: SparkConf,
+  { key }: Setting<unknown>,
+  folder: string | undefined,
+): void {
+  if (folder !== undefined) conf.set(key, resolve(folder));
 }
 
 function masterOf(flags: ParsedFlags): string {

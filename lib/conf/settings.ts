@@ -343,6 +343,15 @@ export const WORKER_ID_PATTERN = stringSetting("spark.worker.idPattern", {
   doc: "How a worker's id is made, from the time, its host and its port.",
   since: "4.0.0",
 });
+export const WORKER_JAVA_HOME = stringSetting("spark.worker.javaHome", {
+  doc: "The Java that executors of Spark run on, before JAVA_HOME and PATH; " +
+    "an application's spark.executorEnv.JAVA_HOME comes before it.",
+  since: "sparkts",
+});
+export const WORKER_SPARK_HOME = stringSetting("spark.worker.sparkHome", {
+  doc: "The Spark whose jars executors of Spark run, before SPARK_HOME.",
+  since: "sparkts",
+});
 export const WORKER_INITIAL_REGISTRATION_RETRIES = intSetting(
   "spark.worker.initialRegistrationRetries",
   {

@@ -4,4 +4,7 @@
  *
  * @module
  */
+export { findJava, findSparkHome } from "./command/homes.ts";
+export { type JavaHost, JavaSetupError } from "./command/host.ts";
+export { buildJavaCommand } from "./command/java_command.ts";
 export { javaFormat } from "./spark/java_format.ts";

@@ -51,11 +51,6 @@ export interface CommandBuilder {
 /** Who builds which kind of command. */
 export type CommandBuilders = Readonly<Record<Command["kind"], CommandBuilder>>;
 
-/** This kind of command cannot be started by this worker. */
-export class UnsupportedCommandError extends Error {
-  override name = "UnsupportedCommandError";
-}
-
 /** Starts this program anew as an executor. */
 export const sparktsCommandBuilder: CommandBuilder = {
   build({ command, variables }) {
@@ -64,19 +59,6 @@ export const sparktsCommandBuilder: CommandBuilder = {
     );
     return { ...selfCommand(["executor", ...args]), exitsWithParent: true };
   },
-};
-
-const javaRefusal: CommandBuilder = {
-  build() {
-    throw new UnsupportedCommandError(
-      "This worker cannot start Java executors yet.",
-    );
-  },
-};
-
-export const DEFAULT_COMMAND_BUILDERS: CommandBuilders = {
-  sparkts: sparktsCommandBuilder,
-  java: javaRefusal,
 };
 
 /** Replaces an argument that as a whole is `{{NAME}}`; others stay. */

@@ -17,9 +17,9 @@ import {
   type CommandBuilders,
   commandEnvironment,
   type CommandVariables,
-  DEFAULT_COMMAND_BUILDERS,
   formatCommand,
 } from "./command_builder.ts";
+import { DEFAULT_COMMAND_BUILDERS } from "./command_builders.ts";
 import {
   type ExecutorChanged,
   type ExecutorLaunchFailed,

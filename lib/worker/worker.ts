@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { WORKER_ID_PATTERN } from "../conf/settings.ts";
 import type { SparkConf } from "../conf/spark_conf.ts";
 import type { Megabytes, Milliseconds } from "../conf/units.ts";
+import { javaFormat } from "../jvm/mod.ts";
 import { describeError, getLogger } from "../log.ts";
 import { type RpcAddress, toSparkUrl } from "../messages/addresses.ts";
 import {
@@ -12,10 +13,10 @@ import {
 import { formatIdPattern, idTimestamp } from "../messages/id_pattern.ts";
 import type { MachineEffect } from "../rpc/machine.ts";
 import { type MachineHost, runMachine } from "../rpc/machine_host.ts";
-import type { PayloadFormat } from "../rpc/payload.ts";
 import { RpcEnv } from "../rpc/rpc_env.ts";
 import { AppLocalDirs } from "./app_local_dirs.ts";
 import type { CommandBuilders } from "./command_builder.ts";
+import { problemsOfHomes } from "./java_command_builder.ts";
 import { WorkerCore } from "./core.ts";
 import {
   fullId,
@@ -44,8 +45,6 @@ export interface WorkerOptions {
   readonly conf: SparkConf;
   /** Where the worker's pages are; default: it has none. */
   readonly webUiUrl?: string;
-  /** Payload formats beside sparkts' own. */
-  readonly formats?: readonly PayloadFormat[];
   readonly builders?: CommandBuilders;
   /** Between SIGTERM and SIGKILL for an executor. Default: 10 s. */
   readonly terminateGrace?: Milliseconds;
@@ -78,11 +77,16 @@ const log = getLogger("Worker");
  * @throws {RpcError} when no port can be had.
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { conf, masters, cores, memory, host, bindAddress, port, formats } =
-    options;
+  const { conf, masters, cores, memory, host, bindAddress, port } = options;
   const settings = readWorkerSettings(conf);
   const workDir = await makeWorkDir(options.workDir);
-  const env = await RpcEnv.create({ host, bindAddress, port, conf, formats });
+  const env = await RpcEnv.create({
+    host,
+    bindAddress,
+    port,
+    conf,
+    formats: [javaFormat],
+  });
   try {
     const self = env.refTo(WORKER_ENDPOINT);
     const identity: WorkerIdentity = {
@@ -102,6 +106,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     log.info(
       `Starting Spark worker ${self.address.host}:${self.address.port} with ${cores} cores, ${memory} MiB RAM`,
     );
+    for (const problem of problemsOfHomes(conf)) log.warn(problem);
     const shell = new WorkerShell(env, core, identity, workDir, options);
     return {
       id: identity.id,

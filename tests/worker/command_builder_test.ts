@@ -1,12 +1,11 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { SparkConf } from "../../lib/conf/spark_conf.ts";
 import { setSelfModule } from "../../lib/process/self.ts";
 import {
   commandEnvironment,
   type CommandRequest,
-  DEFAULT_COMMAND_BUILDERS,
   formatCommand,
-  UnsupportedCommandError,
+  sparktsCommandBuilder,
 } from "../../lib/worker/command_builder.ts";
 import { COMMAND } from "./harness.ts";
 
@@ -37,7 +36,7 @@ function request(args: string[]): CommandRequest {
 Deno.test("command: placeholders that are a whole argument are replaced", () => {
   setSelfModule("file:///main.ts");
   try {
-    const built = DEFAULT_COMMAND_BUILDERS.sparkts.build(request([
+    const built = sparktsCommandBuilder.build(request([
       "--worker-url",
       "{{WORKER_URL}}",
       "{{EXECUTOR_ID}}",
@@ -70,15 +69,6 @@ Deno.test("command: placeholders that are a whole argument are replaced", () => 
   }
 });
 
-Deno.test("command: Java executors are refused for now", () => {
-  assertThrows(
-    () => DEFAULT_COMMAND_BUILDERS.java.build(request([])),
-    UnsupportedCommandError,
-    "This worker cannot start Java executors yet",
-  );
-});
-
-// CommandUtilsSuite
 Deno.test("command: its library path comes before the command's own and the worker's", () => {
   const command = {
     ...COMMAND,

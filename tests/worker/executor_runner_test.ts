@@ -4,7 +4,7 @@ import { SparkConf } from "../../lib/conf/spark_conf.ts";
 import { setLogSink } from "../../lib/log.ts";
 import type { Command } from "../../lib/messages/deploy.ts";
 import type { CommandBuilders } from "../../lib/worker/command_builder.ts";
-import { DEFAULT_COMMAND_BUILDERS } from "../../lib/worker/command_builder.ts";
+import { DEFAULT_COMMAND_BUILDERS } from "../../lib/worker/command_builders.ts";
 import {
   ExecutorRunner,
   type ExecutorRunnerOptions,

@@ -11,10 +11,8 @@ import type {
   WorkerStateResponse,
 } from "../../lib/messages/deploy.ts";
 import { RpcEnv } from "../../lib/rpc/rpc_env.ts";
-import {
-  type CommandBuilders,
-  DEFAULT_COMMAND_BUILDERS,
-} from "../../lib/worker/command_builder.ts";
+import { type CommandBuilders } from "../../lib/worker/command_builder.ts";
+import { DEFAULT_COMMAND_BUILDERS } from "../../lib/worker/command_builders.ts";
 import {
   startWorker,
   type Worker,
