@@ -32,6 +32,8 @@ const RUN_TIMEOUT: Milliseconds = 30_000;
 export const CLEANUP_TIME: Milliseconds = 5_000;
 
 export interface StartOptions {
+  /** Variables beside this process's own. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Gives it a terminal, whose output is then its stdout. Default: false. */
   readonly terminal?: boolean;
 }
@@ -43,19 +45,26 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** A `sparkts` process of a test, with what it has written so far. */
-export class SparktsProcess {
+/** The command line of `sparkts` from this checkout. */
+function sparktsCommand(args: readonly string[]): string[] {
+  const flags = (Deno.env.get("SPARKTS_RUN_FLAGS") ?? "").split("\n")
+    .filter(Boolean);
+  const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
+  return [Deno.execPath(), "run", "-A", "--quiet", ...flags, main, ...args];
+}
+
+/** A process of a test, with what it has written so far. */
+export class TestProcess {
   readonly #process: ReturnType<typeof spawnProcess>;
   readonly #copied: Promise<unknown>;
   stdout = "";
   stderr = "";
 
-  constructor(args: readonly string[], dir: string, options: StartOptions) {
-    const flags = (Deno.env.get("SPARKTS_RUN_FLAGS") ?? "").split("\n")
-      .filter(Boolean);
-    const main = fileURLToPath(new URL("../../main.ts", import.meta.url));
-    const command = [Deno.execPath(), "run", "-A", "--quiet"]
-      .concat(flags, main, args);
+  constructor(
+    command: readonly string[],
+    dir: string,
+    options: StartOptions,
+  ) {
     const [program, ...rest] = options.terminal
       ? ["script", "-qec", command.map(quoted).join(" "), "/dev/null"]
       : command;
@@ -67,6 +76,7 @@ export class SparktsProcess {
         SPARK_LOCAL_HOSTNAME: HOST,
         SPARK_LOCAL_DIRS: join(dir, "local"),
         TMPDIR: dir,
+        ...options.env,
       },
       stdout: "piped",
       stderr: "piped",
@@ -142,7 +152,7 @@ async function copy(
 
 /** A directory for one test, and the processes that run in it. */
 export class Sandbox implements AsyncDisposable {
-  readonly #processes: SparktsProcess[] = [];
+  readonly #processes: TestProcess[] = [];
   /** Of this test alone; removed at its end. */
   readonly dir: string;
   /** For the fixtures' marks. */
@@ -162,8 +172,16 @@ export class Sandbox implements AsyncDisposable {
     return this;
   }
 
-  start(args: readonly string[], options: StartOptions = {}): SparktsProcess {
-    const started = new SparktsProcess(args, this.dir, options);
+  /** Starts `sparkts`. */
+  start(args: readonly string[], options: StartOptions = {}): TestProcess {
+    return this.startProgram(sparktsCommand(args), options);
+  }
+
+  startProgram(
+    command: readonly string[],
+    options: StartOptions = {},
+  ): TestProcess {
+    const started = new TestProcess(command, this.dir, options);
     this.#processes.push(started);
     return started;
   }
@@ -210,14 +228,16 @@ export interface ClusterOptions {
   readonly workers?: number;
   readonly cores?: number;
   readonly memory?: string;
+  /** More flags of each worker. */
+  readonly workerFlags?: readonly string[];
 }
 
 /** A master and workers, as `sparkts master` and `sparkts worker` run them. */
 export class Cluster extends Sandbox {
   readonly #rpc: RpcEnv;
-  #master: SparktsProcess | undefined;
+  #master: TestProcess | undefined;
   #url = "";
-  readonly workers: { process: SparktsProcess; address: RpcAddress }[] = [];
+  readonly workers: { process: TestProcess; address: RpcAddress }[] = [];
 
   private constructor(dir: string, rpc: RpcEnv) {
     super(dir);
@@ -225,7 +245,8 @@ export class Cluster extends Sandbox {
   }
 
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
-    const { workers = 2, cores = 1, memory = "512m" } = options;
+    const { workers = 2, cores = 1, memory = "512m", workerFlags = [] } =
+      options;
     const rpc = await RpcEnv.create({
       host: HOST,
       port: null,
@@ -238,7 +259,11 @@ export class Cluster extends Sandbox {
       await Promise.all(
         Array.from(
           { length: workers },
-          (_, i) => cluster.#startWorker(i, String(cores), memory),
+          (_, i) =>
+            cluster.#startWorker(i, [
+              ...["--cores", String(cores), "--memory", memory],
+              ...workerFlags,
+            ]),
         ),
       );
       await until(
@@ -252,7 +277,7 @@ export class Cluster extends Sandbox {
     return cluster;
   }
 
-  get master(): SparktsProcess {
+  get master(): TestProcess {
     return this.#master!;
   }
 
@@ -302,7 +327,7 @@ export class Cluster extends Sandbox {
     flags: readonly string[],
     app: string,
     ...args: string[]
-  ): SparktsProcess {
+  ): TestProcess {
     return this.start([
       "submit",
       "--master",
@@ -329,13 +354,12 @@ export class Cluster extends Sandbox {
 
   async #startWorker(
     index: number,
-    cores: string,
-    memory: string,
+    flags: readonly string[],
   ): Promise<void> {
     const process = this.start(
       ["worker", "--master", this.#url, "--host", HOST, "--port", "0"].concat(
-        ["--cores", cores, "--memory", memory],
         ["--work-dir", join(this.dir, `work-${index}`)],
+        flags,
       ),
     );
     const address = parseSparkUrl(await firstLine(process));
@@ -388,7 +412,7 @@ export function pidOf(mark: string): number {
   return Number(mark.slice(mark.lastIndexOf("-") + 1));
 }
 
-async function firstLine(process: SparktsProcess): Promise<string> {
+async function firstLine(process: TestProcess): Promise<string> {
   await until("its URL is written", () => process.stdout.includes("\n"));
   return process.stdout.slice(0, process.stdout.indexOf("\n"));
 }
