@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { WORKER_JAVA_HOME, WORKER_SPARK_HOME } from "../conf/settings.ts";
 import type { SparkConf } from "../conf/spark_conf.ts";
 import {
@@ -60,6 +61,7 @@ function homesOf(conf: SparkConf) {
 /** This host, looked at when an executor is started: files come and go. */
 const thisHost: JavaHost = {
   env: (name) => Deno.env.get(name),
+  absolute: (path) => resolve(path),
   isDirectory: (path) => look(() => Deno.statSync(path).isDirectory) ?? false,
   isExecutable: (path) =>
     look(() => {

@@ -265,14 +265,39 @@ Deno.test("executor runner: a program that can't be started is FAILED with the r
   });
 });
 
-Deno.test("executor runner: a Java executor is FAILED, as this worker can't start one", async () => {
+Deno.test("executor runner: a JVM executor without Java or Spark is FAILED with what to do", async () => {
   await withRun(async (run) => {
-    await run.start("", { appCommand: { kind: "java" } }).done;
-    assertEquals(run.states(), [[
-      "FAILED",
-      "Error running executor: This worker cannot start Java executors yet.",
-      null,
-    ]]);
+    const appCommand = { kind: "java" } as const;
+    const gone = join(run.dir, "gone");
+    for (const key of ["spark.worker.javaHome", "spark.worker.sparkHome"]) {
+      const conf = new SparkConf({ [key]: gone });
+      if (key !== "spark.worker.javaHome") {
+        conf.set("spark.worker.javaHome", join(run.dir, "jdk"));
+        await Deno.mkdir(join(run.dir, "jdk/bin"), { recursive: true });
+        await Deno.writeTextFile(join(run.dir, "jdk/bin/java"), "", {
+          mode: 0o755,
+        });
+      }
+      await run.start("", { appCommand, conf }).done;
+    }
+    assertEquals(run.states(), [
+      [
+        "FAILED",
+        "Error running executor: This worker has no Java to start executors of " +
+        `Spark with: its Java home names ${gone}/bin/java, which cannot be ` +
+        "executed here. Install Java there, or set --java-home, " +
+        "spark.worker.javaHome or JAVA_HOME for the worker.",
+        null,
+      ],
+      [
+        "FAILED",
+        "Error running executor: This worker has no Spark to start executors of " +
+        `Spark with: there is no spark-core_*.jar in ${gone}/jars. Set ` +
+        "--spark-home, spark.worker.sparkHome or SPARK_HOME for the worker to " +
+        "a Spark of the driver's release.",
+        null,
+      ],
+    ]);
   });
 });
 

@@ -21,7 +21,7 @@ export function findJava(
 ): string {
   const home = applicationEnv.JAVA_HOME || javaHome || host.env("JAVA_HOME");
   if (home) {
-    const java = join(home, "bin", "java");
+    const java = host.absolute(join(home, "bin", "java"));
     if (host.isExecutable(java)) return java;
     const owner = applicationEnv.JAVA_HOME
       ? "The application's spark.executorEnv.JAVA_HOME names"
@@ -32,7 +32,7 @@ export function findJava(
     );
   }
   for (const folder of (host.env("PATH") ?? "").split(delimiter)) {
-    const java = join(folder, "java");
+    const java = host.absolute(join(folder, "java"));
     if (folder !== "" && host.isExecutable(java)) return java;
   }
   throw new JavaSetupError(
@@ -55,13 +55,14 @@ export function findSparkHome(
   { sparkHome }: ConfiguredHomes,
   host: JavaHost,
 ): string {
-  const home = sparkHome || host.env("SPARK_HOME");
-  if (!home) {
+  const given = sparkHome || host.env("SPARK_HOME");
+  if (!given) {
     throw new JavaSetupError(
       "This worker has no Spark to start executors of Spark with: SPARK_HOME " +
         `is not set. ${SET_SPARK}`,
     );
   }
+  const home = host.absolute(given);
   const jars = join(home, "jars");
   if (!host.list(jars).some((name) => /^spark-core_.*\.jar$/.test(name))) {
     throw new JavaSetupError(

@@ -2,6 +2,8 @@
 export interface JavaHost {
   /** A variable of the worker's own environment. */
   env(name: string): string | undefined;
+  /** The same path wherever a process runs: an executor has its own folder. */
+  absolute(path: string): string;
   isDirectory(path: string): boolean;
   /** Whether there is a file that this user may execute. */
   isExecutable(path: string): boolean;

@@ -44,7 +44,9 @@ export function buildJavaCommand(
 ): JavaCommand {
   const { command, memory, homes, settings } = request;
   const { environment } = command;
-  const lookUp = (name: string) => environment[name] ?? host.env(name);
+  // An empty variable is none, as in Spark's launcher.
+  const lookUp = (name: string) =>
+    environment[name] || host.env(name) || undefined;
   const java = findJava(environment, homes, host);
   const sparkHome = findSparkHome(homes, host);
   const hostOptions = host.readText(

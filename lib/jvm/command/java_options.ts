@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { JavaSetupError } from "./host.ts";
 
 const SSL_PREFIX = "-Dspark.ssl.";
 const NODE_LOCAL_SSL = "-Dspark.ssl.useNodeLocalConf=";
@@ -28,7 +29,7 @@ export function withIds(
 export function withoutSecrets(options: readonly string[]): string[] {
   const secrets = ["spark.authenticate.secret", ...Object.keys(RPC_PASSWORDS)];
   return options.filter((option) =>
-    !secrets.some((key) => option.startsWith(`-D${key}=`))
+    !secrets.some((key) => option.startsWith(`-D${key}`))
   );
 }
 
@@ -49,7 +50,9 @@ export function passwordVariables(
 
 /** Whether the application wants the worker's own settings of TLS. */
 export function usesNodeLocalSsl(options: readonly string[]): boolean {
-  return options.some((option) => option === `${NODE_LOCAL_SSL}true`);
+  return options.some((option) =>
+    option.toLowerCase() === `${NODE_LOCAL_SSL}true`.toLowerCase()
+  );
 }
 
 /**
@@ -75,6 +78,8 @@ export function withNodeLocalSsl(
 /**
  * Splits a line into options as a shell would: at white space, except within
  * quotes; a backslash takes the next character as it is.
+ *
+ * @throws {JavaSetupError} when the line ends within quotes or an escape.
  */
 export function splitOptions(line: string): string[] {
   const options: string[] = [];
@@ -82,8 +87,9 @@ export function splitOptions(line: string): string[] {
   let quote = "";
   for (let i = 0; i < line.length; i++) {
     const char = line[i];
-    if (char === "\\" && quote !== "'" && i + 1 < line.length) {
-      option = (option ?? "") + line[++i];
+    if (char === "\\" && quote !== "'") {
+      if (++i === line.length) throw unfinished();
+      option = (option ?? "") + line[i];
     } else if (quote !== "") {
       if (char === quote) quote = "";
       else option += char;
@@ -97,6 +103,15 @@ export function splitOptions(line: string): string[] {
       option = (option ?? "") + char;
     }
   }
+  if (quote !== "") throw unfinished();
   if (option !== undefined) options.push(option);
   return options;
+}
+
+function unfinished(): JavaSetupError {
+  // Its text may hold a secret, and the reason goes to the driver.
+  return new JavaSetupError(
+    "Cannot read the java-opts of this worker's Spark: in one of its lines a " +
+      "quote or an escape has no end.",
+  );
 }
