@@ -71,7 +71,7 @@ sparkTest(
       "-c",
       'file=$1; shift; exec "$@" <"$file"',
       "sh",
-      lines,
+      script,
       join(spark.home, "bin", "spark-shell"),
       ...sparkFlags(cluster.url),
     ], { env: sparkEnvironment(spark.home, cluster.dir) });
