@@ -1,5 +1,7 @@
 import { formatAddress } from "../messages/addresses.ts";
 import type {
+  ApplicationId,
+  ExecutorId,
   ExecutorStateChanged,
   ResourceProfile,
 } from "../messages/deploy.ts";
@@ -52,6 +54,20 @@ export function announceExecutor(turn: Turn, executor: ExecutorEntry): void {
   });
 }
 
+/** Whether an executor's end is what the master itself had asked for. */
+function wasTakenAway(
+  turn: Turn,
+  appId: ApplicationId,
+  execId: ExecutorId,
+): boolean {
+  const { applications, completed } = turn.tables;
+  const app = applications.get(appId) ??
+    completed.find(({ id }) => id === appId);
+  if (app === undefined) return false;
+  return app.executors.has(execId) ||
+    app.removedExecutors.some(({ id }) => id === execId);
+}
+
 /** The worker of an executor says what has become of it. */
 export function executorStateChanged(
   turn: Turn,
@@ -61,10 +77,12 @@ export function executorStateChanged(
   const app = turn.tables.applications.get(appId);
   const executor = app?.executors.get(execId);
   if (app === undefined || executor === undefined) {
-    turn.log(
-      "warn",
-      `Got ${state} for the unknown executor ${appId}/${execId}.`,
-    );
+    const fullId = `${appId}/${execId}`;
+    if (isFinishedExecutor(state) && wasTakenAway(turn, appId, execId)) {
+      turn.log("debug", `Executor ${fullId} ended, as asked: ${state}.`);
+    } else {
+      turn.log("warn", `Got ${state} for the unknown executor ${fullId}.`);
+    }
     return;
   }
   const before = executor.state;

@@ -107,6 +107,20 @@ Deno.test("master: a report on an unknown executor is answered and only logged",
   assertMatch(harness.warnings()[0], /unknown executor .*\/7/);
 });
 
+Deno.test("master: the end of an executor that it took away itself is no news", () => {
+  const harness = new MasterHarness();
+  harness.registerWorker();
+  const app = harness.registerApp();
+  harness.killExecutors(app, [0]);
+  harness.report(app.id, 0, "KILLED");
+  const [{ id }] = harness.app(app).executors;
+  harness.tell({ type: "UnregisterApplication", appId: app.id });
+  harness.report(app.id, id, "KILLED");
+  assertEquals(harness.warnings(), []);
+  harness.report(app.id, 7, "KILLED");
+  assertEquals(harness.warnings().length, 1);
+});
+
 Deno.test("master: RUNNING follows only LAUNCHING, and a repeated report changes nothing", () => {
   const harness = new MasterHarness();
   harness.registerWorker();
