@@ -8,6 +8,7 @@ import { benchEmptyTasks } from "./empty_tasks.ts";
 import type { Figure } from "./figure.ts";
 import { benchIdleMemory } from "./idle_memory.ts";
 import { benchRpc } from "./rpc.ts";
+import { benchSpark } from "./spark.ts";
 import { benchStartup } from "./startup.ts";
 import { benchWordCount } from "./word_count.ts";
 
@@ -16,6 +17,8 @@ const MAX_LOAD = 0.5;
 
 interface Bench {
   readonly doc: string;
+  /** Runs only when it is named: it needs what not everyone has. */
+  readonly onlyByName?: boolean;
   run(): Promise<Figure[]>;
 }
 
@@ -25,6 +28,11 @@ const BENCHES = new Map<string, Bench>([
   ["startup", { doc: "a cluster for two empty tasks", run: benchStartup }],
   ["tasks", { doc: "empty tasks a second", run: benchEmptyTasks }],
   ["wordcount", { doc: "words of a text, counted", run: benchWordCount }],
+  ["spark", {
+    doc: "jobs of Apache Spark, by its own cluster; only when named",
+    onlyByName: true,
+    run: benchSpark,
+  }],
 ]);
 
 async function main(args: readonly string[]): Promise<number> {
@@ -43,7 +51,7 @@ async function main(args: readonly string[]): Promise<number> {
   warnOfLoad();
   const figures: Figure[] = [];
   let failed = false;
-  for (const name of names.length === 0 ? BENCHES.keys() : names) {
+  for (const name of names.length === 0 ? defaultNames() : names) {
     try {
       for (const figure of await BENCHES.get(name)!.run()) {
         figures.push(figure);
@@ -56,6 +64,11 @@ async function main(args: readonly string[]): Promise<number> {
   }
   if (json) console.log(JSON.stringify(figures, null, 2));
   return failed || figures.some((figure) => figure.met === false) ? 1 : 0;
+}
+
+function defaultNames(): string[] {
+  return [...BENCHES].filter(([, { onlyByName }]) => !onlyByName)
+    .map(([name]) => name);
 }
 
 /** A ratio is fair only while a cluster gets the processors that it counts on. */

@@ -4,26 +4,8 @@
  * @module
  */
 import { join } from "node:path";
+import { cacheFolder, fetchedReleases } from "../fetched_releases.ts";
 import type { Line, Release } from "./releases.ts";
-
-/** Folders of the cache are named so by scripts/spark-distribution, too. */
-export function cacheFolder(): string {
-  const base = Deno.env.get("XDG_CACHE_HOME") ??
-    join(Deno.env.get("HOME") ?? "", ".cache");
-  return join(base, "sparkts");
-}
-
-/** The jars of a distribution in the cache; undefined when it isn't there. */
-export function distributionJars(version: string): string | undefined {
-  const jars = join(cacheFolder(), `spark-${version}`, "jars");
-  try {
-    Deno.statSync(jars);
-    return jars;
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    return undefined;
-  }
-}
 
 /** What the classes of the table need to be loaded. */
 const SPARK_ARTIFACTS = [
@@ -43,8 +25,8 @@ export async function jarsOf(
   { version, scalaLibrary }: Release,
   { scala, libraries }: Line,
 ): Promise<string> {
-  const jars = distributionJars(version);
-  if (jars !== undefined) return jars;
+  const fetched = fetchedReleases().find((each) => each.version === version);
+  if (fetched !== undefined) return join(fetched.home, "jars");
   const folder = join(cacheFolder(), `spark-core-${version}`);
   for (
     const artifact of [

@@ -1,7 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Cluster, until } from "../cluster/harness.ts";
+import type { Cluster } from "../cluster/harness.ts";
 import {
   JOB_TIMEOUT,
+  meanwhile,
   sparkApp,
   sparkSubmit,
   sparkTest,
@@ -12,7 +13,7 @@ const DYNAMIC = [
   "spark.dynamicAllocation.enabled=true",
   "spark.dynamicAllocation.shuffleTracking.enabled=true",
   "spark.dynamicAllocation.executorIdleTimeout=1s",
-  "spark.dynamicAllocation.schedulerBacklogTimeout=200ms",
+  "spark.dynamicAllocation.schedulerBacklogTimeout=1s",
   "spark.executor.cores=1",
 ].flatMap((setting) => ["--conf", setting]);
 
@@ -31,14 +32,14 @@ sparkTest(
       ...[...DYNAMIC, sparkApp("backlog.py"), cluster.marks],
     );
     // No executor is asked for at the start; four tasks bring all that fit.
-    await until("every core has an executor", async () => {
+    await meanwhile(driver, "every core has an executor", async () => {
       return (await executors(cluster)).length === 4;
-    }, JOB_TIMEOUT);
+    });
     await cluster.open();
-    await until("none is left when they are idle", async () => {
+    await meanwhile(driver, "none is left when they are idle", async () => {
       return cluster.markNames("idle").length === 1 &&
         (await executors(cluster)).length === 0;
-    }, JOB_TIMEOUT);
+    });
     await cluster.idle();
     assertEquals((await cluster.app()).state, "RUNNING");
     await Deno.writeTextFile(`${cluster.marks}/end`, "");

@@ -6,6 +6,10 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Milliseconds } from "../../lib/conf/units.ts";
+import {
+  type FetchedRelease,
+  fetchedReleases,
+} from "../../scripts/fetched_releases.ts";
 import { Cluster, type Sandbox, type TestProcess } from "../cluster/harness.ts";
 
 const HOST = "127.0.0.1";
@@ -13,11 +17,7 @@ const HOST = "127.0.0.1";
 export const JOB_TIMEOUT: Milliseconds = 120_000;
 
 /** A release that scripts/spark-distribution has fetched. */
-export interface Spark {
-  readonly version: string;
-  /** Its folder, with `bin` and `jars`. */
-  readonly home: string;
-}
+export type Spark = FetchedRelease;
 
 /**
  * Adds a test for each release of Spark that there is. Where there is none, or
@@ -36,7 +36,7 @@ export function sparkTest(
     });
     return;
   }
-  for (const spark of releases()) {
+  for (const spark of fetchedReleases()) {
     Deno.test(`spark ${spark.version}: ${name}`, () => run(spark));
   }
 }
@@ -44,7 +44,7 @@ export function sparkTest(
 function whatIsMissing(): string | undefined {
   if (!runs("java", "-version")) return "there is no java";
   if (!runs("python3", "--version")) return "there is no python3";
-  return releases().length === 0
+  return fetchedReleases().length === 0
     ? "no Spark was fetched with scripts/spark-distribution"
     : undefined;
 }
@@ -60,28 +60,6 @@ function runs(program: string, argument: string): boolean {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;
   }
-}
-
-/** Those in the cache; `SPARKTS_SPARK_VERSIONS` names fewer: `3.5.9,4.3.0`. */
-function releases(): Spark[] {
-  const cache = join(
-    Deno.env.get("XDG_CACHE_HOME") ||
-      join(Deno.env.get("HOME") ?? "", ".cache"),
-    "sparkts",
-  );
-  const wanted = Deno.env.get("SPARKTS_SPARK_VERSIONS")?.split(",");
-  const found: Spark[] = [];
-  try {
-    for (const { name } of Deno.readDirSync(cache)) {
-      const version = /^spark-(\d[\w.]*)$/.exec(name)?.[1];
-      if (version === undefined) continue;
-      if (wanted?.includes(version) === false) continue;
-      found.push({ version, home: join(cache, name) });
-    }
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-  return found.sort((a, b) => a.version < b.version ? -1 : 1);
 }
 
 /** A master and two workers of two cores that can start Spark's executors. */

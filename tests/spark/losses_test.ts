@@ -1,7 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { allGone, type Cluster, until } from "../cluster/harness.ts";
+import { allGone, type Cluster, type TestProcess } from "../cluster/harness.ts";
 import {
   JOB_TIMEOUT,
+  meanwhile,
   type Spark,
   sparkApp,
   sparkSubmit,
@@ -29,11 +30,15 @@ function submitGate(cluster: Cluster, spark: Spark) {
 }
 
 /** Waits for so many starts of tasks, those that were tried again too. */
-async function started(cluster: Cluster, count: number): Promise<void> {
-  await until(
+function started(
+  driver: TestProcess,
+  cluster: Cluster,
+  count: number,
+): Promise<void> {
+  return meanwhile(
+    driver,
     `${count} tasks have started`,
     () => cluster.markNames("started-").length >= count,
-    JOB_TIMEOUT,
   );
 }
 
@@ -42,10 +47,10 @@ sparkTest(
   async (spark) => {
     await using cluster = await startSparkCluster(spark);
     const driver = submitGate(cluster, spark);
-    await started(cluster, 2);
+    await started(driver, cluster, 2);
     const [pid] = await cluster.executorPids(0);
     Deno.kill(pid, "SIGKILL");
-    await started(cluster, 3);
+    await started(driver, cluster, 3);
     await cluster.open();
     const { code, stdout, stderr } = await driver.finished(JOB_TIMEOUT);
     assertEquals(code, 0, stderr);
@@ -61,12 +66,12 @@ sparkTest(
   async (spark) => {
     await using cluster = await startSparkCluster(spark);
     const driver = submitGate(cluster, spark);
-    await started(cluster, 2);
+    await started(driver, cluster, 2);
     const pids = await cluster.executorPids(0);
     assertEquals(pids.length, 1);
     cluster.workers[0].process.signal("SIGKILL");
     await allGone(pids);
-    await started(cluster, 3);
+    await started(driver, cluster, 3);
     await cluster.open();
     const { code, stdout, stderr } = await driver.finished(JOB_TIMEOUT);
     assertEquals(code, 0, stderr);
@@ -79,7 +84,7 @@ sparkTest(
   async (spark) => {
     await using cluster = await startSparkCluster(spark);
     const driver = submitGate(cluster, spark);
-    await started(cluster, 2);
+    await started(driver, cluster, 2);
     const pids = [
       ...await cluster.executorPids(0),
       ...await cluster.executorPids(1),
@@ -97,7 +102,7 @@ sparkTest(
   async (spark) => {
     await using cluster = await startSparkCluster(spark);
     const driver = submitGate(cluster, spark);
-    await started(cluster, 2);
+    await started(driver, cluster, 2);
     cluster.master.signal("SIGTERM");
     await driver.says("Waiting for reconnection", JOB_TIMEOUT);
     await cluster.open();

@@ -8,7 +8,7 @@ import {
 } from "../../../lib/jvm/descriptors/mod.ts";
 import type { ClassDescriptor } from "../../../lib/jvm/stream/mod.ts";
 import { listDescriptors } from "../../../scripts/spark_descriptors/descriptors.ts";
-import { distributionJars } from "../../../scripts/spark_descriptors/jars.ts";
+import { fetchedReleases } from "../../../scripts/fetched_releases.ts";
 import { LINES } from "../../../scripts/spark_descriptors/releases.ts";
 import { capturedDescriptors, capturedMessages } from "../captured.ts";
 
@@ -107,7 +107,9 @@ for (const release of ["3.5.9", "4.3.0"]) {
 
 const hasJava = await canRunJava();
 for (const release of SPARK_LINES.flatMap(({ releases }) => releases)) {
-  const jars = distributionJars(release);
+  const home = fetchedReleases().find(({ version }) => version === release)
+    ?.home;
+  const jars = home === undefined ? undefined : `${home}/jars`;
   // Only what a person put there: this test fetches nothing.
   if (jars === undefined && !["3.5.9", "4.3.0"].includes(release)) continue;
   const without = !hasJava
