@@ -59,10 +59,10 @@ sparkTest(
       cluster.url,
       ...[...DYNAMIC, sparkApp("profiles.py"), cluster.marks],
     );
-    await until(
+    await meanwhile(
+      driver,
       "the second stage runs",
       () => cluster.markNames("started-").length === 1,
-      JOB_TIMEOUT,
     );
     const profiled = (await executors(cluster))
       .filter(({ resourceProfileId }) => resourceProfileId > 0);

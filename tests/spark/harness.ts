@@ -10,7 +10,12 @@ import {
   type FetchedRelease,
   fetchedReleases,
 } from "../../scripts/fetched_releases.ts";
-import { Cluster, type Sandbox, type TestProcess } from "../cluster/harness.ts";
+import {
+  Cluster,
+  type Sandbox,
+  type TestProcess,
+  until,
+} from "../cluster/harness.ts";
 
 const HOST = "127.0.0.1";
 /** A JVM alone takes seconds to come up, and here several do at once. */
@@ -118,6 +123,30 @@ export function startSpark(
   return sandbox.startProgram([join(home, "bin", program), ...args], {
     env: sparkEnvironment(home, sandbox.dir),
   });
+}
+
+/** Waits until something holds; fails with what a driver said, or that it ended. */
+export async function meanwhile(
+  driver: TestProcess,
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+  let ended = false;
+  driver.status.then(() => ended = true);
+  try {
+    await until(what, async () => ended || await holds(), JOB_TIMEOUT);
+  } catch (cause) {
+    throw new Error(`Not so: ${what}.\n${tail(driver.stderr)}`, { cause });
+  }
+  if (ended) {
+    throw new Error(
+      `The driver ended before ${what}.\n${tail(driver.stderr)}`,
+    );
+  }
+}
+
+function tail(text: string): string {
+  return text.split("\n").slice(-60).join("\n");
 }
 
 /** The variables with which a release runs and leaves nothing behind. */

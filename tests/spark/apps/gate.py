@@ -23,6 +23,6 @@ def task(numbers):
     yield sum(numbers)
 
 
-sc = SparkContext(appName="gate")
+sc = SparkContext()
 print("sum", sum(sc.parallelize(range(100), tasks).mapPartitions(task).collect()))
 sc.stop()
