@@ -127,8 +127,10 @@ function checkValues(streams: ReadonlyMap<string, Content[]>): void {
   assertEquals(fieldOf(cycle, "next") === cycle, true);
   assertEquals(
     streams.get("several")!.map((content) => content?.kind),
-    ["string", "block", "string", "reset", "string", "string", "block"]
-      .concat("block", "block"),
+    [
+      ...["string", "block", "string", "reset", "string", "string"] as const,
+      ...["block", "block", "block"] as const,
+    ],
   );
 }
 
