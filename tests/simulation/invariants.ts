@@ -187,18 +187,20 @@ function checkApplications({ apps, master }: Cluster): void {
 function checkDemandIsServed({ master }: Cluster): void {
   const { applications, workers } = master.tables;
   for (const app of applications.values()) {
-    const { coresPerExecutor, memoryPerExecutor } =
-      app.description.defaultProfile;
-    const least = coresPerExecutor ?? 1;
-    const wants = app.executors.size < app.targetOf(0) &&
-      app.coresLeft >= least;
-    if (!wants) continue;
-    for (const { id, state, coresFree, memoryFree } of workers) {
-      mustHold(
-        state !== "ALIVE" || coresFree < least ||
-          memoryFree < memoryPerExecutor,
-        `${app.id} waits although ${id} has room`,
-      );
+    for (const profile of app.profiles) {
+      const { id: profileId, coresPerExecutor, memoryPerExecutor } = profile;
+      const least = coresPerExecutor ?? 1;
+      const count = [...app.executors.values()]
+        .filter(({ resourceProfileId }) => resourceProfileId === profileId)
+        .length;
+      if (count >= app.targetOf(profileId) || app.coresLeft < least) continue;
+      for (const { id, state, coresFree, memoryFree } of workers) {
+        mustHold(
+          state !== "ALIVE" || coresFree < least ||
+            memoryFree < memoryPerExecutor,
+          `${app.id} waits although ${id} has room for profile ${profileId}`,
+        );
+      }
     }
   }
 }

@@ -8,6 +8,7 @@ import type { RpcAddress } from "../../lib/messages/addresses.ts";
 import {
   APP_CLIENT_ENDPOINT,
   type ApplicationDescription,
+  type RequestedResourceProfile,
   type ToAppClient,
 } from "../../lib/messages/deploy.ts";
 import type { Prng } from "./prng.ts";
@@ -145,14 +146,17 @@ export class SimApp {
     if (appId === undefined || master === undefined || calmSince !== null) {
       return;
     }
-    const total = prng.integer(0, 6);
+    const profiles = [this.description.defaultProfile, ...OTHER_PROFILES]
+      .filter(() => prng.chance(0.6));
+    const wanted = profiles.map((profile) => ({
+      profile,
+      total: prng.integer(0, 4),
+    }));
+    const total = wanted.reduce((sum, { total }) => sum + total, 0);
     this.#host.askBeside(master, {
       type: "RequestExecutors",
       appId,
-      resourceProfileToTotalExecs: [{
-        profile: this.description.defaultProfile,
-        total,
-      }],
+      resourceProfileToTotalExecs: wanted,
     } as { type: string }, () => {});
     if (this.#granted.size <= total) return;
     this.#host.askBeside(master, {
@@ -162,6 +166,23 @@ export class SimApp {
     } as { type: string }, () => {});
   }
 }
+
+/** What some stages of an application want instead of its default. */
+const OTHER_PROFILES: readonly RequestedResourceProfile[] = [
+  {
+    id: 1,
+    coresPerExecutor: 1,
+    memoryPerExecutor: 256,
+    resourcesPerExecutor: [],
+  },
+  // One whose memory is the default's.
+  {
+    id: 2,
+    coresPerExecutor: 2,
+    memoryPerExecutor: null,
+    resourcesPerExecutor: [],
+  },
+];
 
 export function randomDescription(
   prng: Prng,
