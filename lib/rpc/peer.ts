@@ -4,6 +4,9 @@ import type { Connection } from "./connection.ts";
 import { encodeEnvelope, type Envelope, EnvelopeReader } from "./envelope.ts";
 import type { PayloadCodec, PayloadFormat } from "./payload.ts";
 
+/** Envelopes that are kept for the next message to the same endpoint. */
+const MAX_ENVELOPES = 64;
+
 /**
  * What an environment knows of the process at the other end of a connection:
  * the addresses it goes by, and the kind of payload it speaks.
@@ -89,6 +92,8 @@ export class Peer {
   ): Uint8Array {
     let bytes = this.#envelopesTo.get(receiverName);
     if (bytes === undefined) {
+      // The names are those that the peer gave its endpoints.
+      if (this.#envelopesTo.size >= MAX_ENVELOPES) this.#envelopesTo.clear();
       bytes = encodeEnvelope({ sender, receiver, receiverName });
       this.#envelopesTo.set(receiverName, bytes);
     }

@@ -1,6 +1,5 @@
 import type { EndpointRef } from "../../messages/addresses.ts";
-import type { ByteWriter } from "../../rpc/bytes.ts";
-import { MalformedBytesError } from "../../rpc/bytes.ts";
+import { type ByteWriter, MalformedBytesError } from "../../rpc/bytes.ts";
 import { RefusedMessageError } from "../../rpc/errors.ts";
 import type { PayloadCodec, PayloadFormat } from "../../rpc/payload.ts";
 import {
