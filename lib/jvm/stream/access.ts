@@ -6,13 +6,17 @@
 import {
   type ClassData,
   type ClassDescriptor,
-  ClassFlag,
   type Content,
   type JavaObject,
   type JavaString,
   type JavaValue,
-  type TypeCode,
 } from "./graph.ts";
+import {
+  isAnnotated,
+  isExternalizable,
+  superclassWithData,
+} from "./hierarchy.ts";
+import { initialValue } from "./primitives.ts";
 
 /**
  * The value of an object's field; undefined when no class of it has such a
@@ -44,7 +48,8 @@ export function javaString(value: string): JavaString {
  * declares them. Those not given are 0, false or null, as in Java. The
  * annotation is that of the class itself.
  *
- * @throws {TypeError} for a field that no class of it has.
+ * @throws {TypeError} for a field that no class of it has, and for an
+ * annotation when the class writes none.
  */
 export function newObject(
   descriptor: ClassDescriptor,
@@ -52,23 +57,27 @@ export function newObject(
   annotation: readonly Content[] = [],
 ): JavaObject {
   const left = new Map(Object.entries(fields));
+  if (annotation.length > 0 && !isAnnotated(descriptor)) {
+    throw new TypeError(`${descriptor.name} writes nothing beside its fields.`);
+  }
   const data: ClassData[] = [];
   for (
     let each: ClassDescriptor | null = descriptor;
     each !== null;
-    each = each.superclass
+    each = superclassWithData(each)
   ) {
-    const values = each.fields.map(({ name, type }) => {
+    const declared = isExternalizable(each) ? [] : each.fields;
+    const values = declared.map(({ name, type }) => {
       const value = left.get(name);
       left.delete(name);
       return value === undefined ? initialValue(type) : value;
     });
-    const annotated =
-      (each.flags & (ClassFlag.WRITE_METHOD | ClassFlag.EXTERNALIZABLE)) !== 0;
     data.unshift({
       descriptor: each,
       values,
-      annotation: annotated ? each === descriptor ? annotation : [] : null,
+      annotation: isAnnotated(each)
+        ? each === descriptor ? annotation : []
+        : null,
     });
   }
   if (left.size > 0) {
@@ -77,18 +86,4 @@ export function newObject(
     );
   }
   return { kind: "object", descriptor, data };
-}
-
-function initialValue(type: TypeCode): JavaValue {
-  switch (type) {
-    case "J":
-      return 0n;
-    case "Z":
-      return false;
-    case "L":
-    case "[":
-      return null;
-    default:
-      return 0;
-  }
 }

@@ -75,7 +75,10 @@ export const ClassFlag = {
 export interface JavaObject {
   readonly kind: "object";
   readonly descriptor: ClassDescriptor;
-  /** One for each serializable class, the topmost superclass first. */
+  /**
+   * One for each serializable class, the topmost superclass first; for an
+   * externalizable one alone, of its own class.
+   */
   readonly data: readonly ClassData[];
 }
 

@@ -25,7 +25,10 @@ export class JavaStreamError extends MalformedBytesError {
  * times as large, and none for a stream made to exhaust the reader.
  */
 export interface JavaStreamLimits {
-  /** Objects within objects. Each level takes some frames of the stack. */
+  /**
+   * Objects and annotations within one another. Each level takes some frames of
+   * the stack, which holds at least twice the default's.
+   */
   readonly depth: number;
   /** Objects, strings, arrays, descriptors: all that gets a handle. */
   readonly handles: number;

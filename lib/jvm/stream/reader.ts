@@ -16,10 +16,21 @@ import {
   type TypeCode,
 } from "./graph.ts";
 import {
+  isAnnotated,
+  isExternalizable,
+  superclassWithData,
+} from "./hierarchy.ts";
+import {
   DEFAULT_JAVA_STREAM_LIMITS,
   JavaStreamError,
   type JavaStreamLimits,
 } from "./limits.ts";
+import {
+  elementType,
+  isReferenceCode,
+  isTypeCode,
+  readPrimitive,
+} from "./primitives.ts";
 import {
   FIRST_HANDLE,
   MAX_SHORT_BLOCK,
@@ -40,6 +51,9 @@ export interface JavaStreamOptions {
  *
  * Needs no classes and makes none: what it gives are descriptions. It takes
  * only what a JVM writes, so that `writeJavaStream` gives the same bytes back.
+ * A class that breaks the specification's rule for `writeObject`, to write its
+ * fields before all else, is misread or refused: only its own code knows what
+ * it wrote. So is one that used version 1 of the protocol and wrote itself.
  *
  * @throws {JavaStreamError} saying at which byte, and what is wrong there.
  */
@@ -75,13 +89,19 @@ type Growing<T> = { -readonly [K in keyof T]: T[K] };
 
 type Handled = Exclude<JavaReference, null>;
 
-const TYPE_CODES = new Set("BCDFIJSZ[L");
+/** Of a name that a stream has, so much is in an error's message. */
+const SHOWN_UNITS = 200;
+
+function shown(name: string): string {
+  return JSON.stringify(name.slice(0, SHOWN_UNITS)).slice(1, -1);
+}
 
 class StreamReader {
   readonly #in: ByteReader;
   readonly #limits: JavaStreamLimits;
   readonly #onDescriptor: JavaStreamOptions["onDescriptor"];
   readonly #hierarchies = new Map<ClassDescriptor, ClassDescriptor[]>();
+  readonly #empty = new Map<ClassDescriptor, ClassData>();
   /** Descriptors of which the end has not been read. */
   readonly #incomplete = new Set<ClassDescriptor>();
   #handles: Handled[] = [];
@@ -112,7 +132,9 @@ class StreamReader {
         !(error instanceof MalformedBytesError) ||
         error instanceof JavaStreamError
       ) throw error;
-      const reason = error.message.replace(/\.$/, "");
+      const { message } = error;
+      const reason = message[0].toLowerCase() +
+        message.slice(1).replace(/\.$/, "");
       throw new JavaStreamError(this.#in.position, reason, { cause: error });
     }
   }
@@ -213,10 +235,12 @@ class StreamReader {
     return this.#assign({ kind: "string", value });
   }
 
-  /** Where only a string may stand: its type's name, or an enum's constant. */
-  #expectString(what: string): JavaString {
+  /** Where only a string may stand: a field's type, or an enum's constant. */
+  #expectString(what: string, name = ""): JavaString {
     const value = this.#reference(this.#in.u8());
-    if (value?.kind !== "string") this.#fail(`${what} is not a string`);
+    if (value?.kind !== "string") {
+      this.#fail(`${what}${shown(name)} is not a string`);
+    }
     return value;
   }
 
@@ -254,6 +278,13 @@ class StreamReader {
     this.#assign(descriptor);
     this.#incomplete.add(descriptor);
     descriptor.flags = this.#in.u8();
+    const { SERIALIZABLE, EXTERNALIZABLE } = ClassFlag;
+    const either = SERIALIZABLE | EXTERNALIZABLE;
+    if ((descriptor.flags & either) === either) {
+      this.#fail(
+        `${shown(descriptor.name)} is both serializable and externalizable`,
+      );
+    }
     const fields: FieldDescriptor[] = [];
     for (let left = this.#in.u16(); left > 0; left--) {
       fields.push(this.#field());
@@ -264,12 +295,12 @@ class StreamReader {
 
   #field(): FieldDescriptor {
     const type = String.fromCharCode(this.#in.u8());
-    if (!TYPE_CODES.has(type)) this.#fail("a field is of no known type");
+    if (!isTypeCode(type)) this.#fail("a field is of no known type");
     const name = this.#in.utf();
-    const className = type === "L" || type === "["
-      ? this.#expectString(`the type of the field ${name}`)
+    const className = isReferenceCode(type)
+      ? this.#expectString("the type of the field ", name)
       : null;
-    return { type: type as TypeCode, name, className };
+    return { type, name, className };
   }
 
   #proxyDescriptor(): ClassDescriptor {
@@ -305,7 +336,7 @@ class StreamReader {
     return descriptor;
   }
 
-  /** The class and those it extends, the topmost first. */
+  /** The classes whose data an object holds, the topmost first. */
   #hierarchy(descriptor: ClassDescriptor): ClassDescriptor[] {
     let hierarchy = this.#hierarchies.get(descriptor);
     if (hierarchy !== undefined) return hierarchy;
@@ -313,11 +344,11 @@ class StreamReader {
     for (
       let each: ClassDescriptor | null = descriptor;
       each !== null;
-      each = each.superclass
+      each = superclassWithData(each)
     ) {
       hierarchy.unshift(each);
       if (hierarchy.length > this.#limits.superclasses) {
-        this.#fail(`${descriptor.name} extends too many classes`);
+        this.#fail(`${shown(descriptor.name)} extends too many classes`);
       }
     }
     this.#hierarchies.set(descriptor, hierarchy);
@@ -341,23 +372,35 @@ class StreamReader {
   }
 
   #classData(descriptor: ClassDescriptor): ClassData {
-    const { flags, name } = descriptor;
-    this.#countValues(1);
-    if ((flags & ClassFlag.EXTERNALIZABLE) !== 0) {
+    const { fields, flags, name } = descriptor;
+    const annotated = isAnnotated(descriptor);
+    this.#countValues(1 + fields.length);
+    if (isExternalizable(descriptor)) {
       if ((flags & ClassFlag.BLOCK_DATA) === 0) {
-        this.#fail(`${name} writes itself in a way that only it can read`);
+        this.#fail(
+          `${shown(name)} writes itself in a way that only it can read`,
+        );
       }
       return { descriptor, values: [], annotation: this.#annotation() };
     }
+    if (fields.length === 0 && !annotated) return this.#noData(descriptor);
     const values: JavaValue[] = [];
-    this.#countValues(descriptor.fields.length);
-    for (const { type } of descriptor.fields) values.push(this.#value(type));
-    const annotated = (flags & ClassFlag.WRITE_METHOD) !== 0;
+    for (const { type } of fields) values.push(this.#value(type));
     return {
       descriptor,
       values,
       annotation: annotated ? this.#annotation() : null,
     };
+  }
+
+  /** One for all objects: it takes no bytes, so many should take no memory. */
+  #noData(descriptor: ClassDescriptor): ClassData {
+    let data = this.#empty.get(descriptor);
+    if (data === undefined) {
+      data = { descriptor, values: [], annotation: null };
+      this.#empty.set(descriptor, data);
+    }
+    return data;
   }
 
   #annotation(): Content[] {
@@ -386,9 +429,9 @@ class StreamReader {
 
   #array(): JavaArray {
     const descriptor = this.#classOf("an array");
-    const type = descriptor.name.startsWith("[") ? descriptor.name[1] : "";
-    if (!TYPE_CODES.has(type)) {
-      this.#fail(`"${descriptor.name}" is no class of arrays`);
+    const type = elementType(descriptor.name);
+    if (type === undefined) {
+      this.#fail(`"${shown(descriptor.name)}" is no class of arrays`);
     }
     const elements: JavaValue[] = [];
     const array: Growing<JavaArray> = {
@@ -406,39 +449,16 @@ class StreamReader {
       return array;
     }
     this.#countValues(length);
-    for (let i = 0; i < length; i++) {
-      elements.push(this.#value(type as TypeCode));
-    }
+    for (let i = 0; i < length; i++) elements.push(this.#value(type));
     return array;
   }
 
   // Values
 
   #value(type: TypeCode): JavaValue {
-    switch (type) {
-      case "B":
-        return this.#in.u8() << 24 >> 24;
-      case "C":
-        return this.#in.u16();
-      case "D":
-        return this.#in.f64();
-      case "F":
-        return this.#in.f32();
-      case "I":
-        return this.#in.i32();
-      case "J":
-        return BigInt(this.#in.anyI64());
-      case "S":
-        return this.#in.u16() << 16 >> 16;
-      case "Z": {
-        const value = this.#in.u8();
-        if (value > 1) this.#fail(`a boolean is ${value}`);
-        return value === 1;
-      }
-      case "[":
-      case "L":
-        return this.#reference(this.#in.u8());
-    }
+    return isReferenceCode(type)
+      ? this.#reference(this.#in.u8())
+      : readPrimitive(this.#in, type);
   }
 
   #countValues(count: number): void {

@@ -2,7 +2,6 @@ import { ByteWriter } from "../../rpc/bytes.ts";
 import {
   type ClassData,
   type ClassDescriptor,
-  ClassFlag,
   type Content,
   type FieldDescriptor,
   type JavaArray,
@@ -11,6 +10,17 @@ import {
   type JavaValue,
   type TypeCode,
 } from "./graph.ts";
+import {
+  isAnnotated,
+  isExternalizable,
+  superclassWithData,
+} from "./hierarchy.ts";
+import {
+  elementType,
+  fits,
+  isReferenceCode,
+  writePrimitive,
+} from "./primitives.ts";
 import {
   FIRST_HANDLE,
   MAX_SHORT_BLOCK,
@@ -33,7 +43,10 @@ export function writeJavaStream(
   writer.u16(STREAM_MAGIC);
   writer.u16(STREAM_VERSION);
   const stream = new StreamWriter(writer);
-  for (const content of contents) stream.content(content);
+  for (const content of contents) {
+    if (content?.kind === "reset") stream.reset();
+    else stream.content(content);
+  }
 }
 
 /** Writes a stream of one object. */
@@ -51,9 +64,11 @@ export function javaObjectBytes(object: JavaReference): Uint8Array {
   return writer.written().slice();
 }
 
+type Handled = Exclude<JavaReference, null>;
+
 class StreamWriter {
   readonly #out: ByteWriter;
-  readonly #handles = new Map<JavaReference, number>();
+  readonly #handles = new Map<Handled, number>();
 
   constructor(out: ByteWriter) {
     this.#out = out;
@@ -62,10 +77,14 @@ class StreamWriter {
   content(content: Content): void {
     if (content?.kind === "block") return this.#block(content.bytes);
     if (content?.kind === "reset") {
-      this.#out.u8(Tag.RESET);
-      return this.#handles.clear();
+      throw new TypeError("Handles cannot be reset within an object.");
     }
     this.#reference(content);
+  }
+
+  reset(): void {
+    this.#out.u8(Tag.RESET);
+    this.#handles.clear();
   }
 
   #block(bytes: Uint8Array): void {
@@ -116,8 +135,14 @@ class StreamWriter {
     }
   }
 
-  #assign(value: JavaReference): void {
-    this.#handles.set(value, FIRST_HANDLE + this.#handles.size);
+  #assign(value: Handled): void {
+    const count = this.#handles.size;
+    this.#handles.set(value, FIRST_HANDLE + count);
+    if (this.#handles.size === count) {
+      throw new TypeError(
+        `The descriptor of a graph's ${value.kind} holds that ${value.kind}.`,
+      );
+    }
   }
 
   /** The length is known only after the text, and decides on the tag. */
@@ -149,7 +174,7 @@ class StreamWriter {
     for (const { type, name, className } of descriptor.fields) {
       out.u8(type.charCodeAt(0));
       out.utf(name);
-      if ((type === "L" || type === "[") !== (className !== null)) {
+      if (isReferenceCode(type) !== (className !== null)) {
         throw new TypeError(
           `The field ${name} of ${descriptor.name} has a wrong type.`,
         );
@@ -188,7 +213,7 @@ class StreamWriter {
           `An object of ${descriptor.name} holds what its classes don't have.`,
         );
       }
-      each = each.superclass;
+      each = superclassWithData(each);
     }
     if (each !== null) {
       throw new TypeError(
@@ -199,11 +224,12 @@ class StreamWriter {
   }
 
   #classData({ descriptor, values, annotation }: ClassData): void {
-    const { name, flags, fields } = descriptor;
-    const external = (flags & ClassFlag.EXTERNALIZABLE) !== 0;
-    const annotated = external || (flags & ClassFlag.WRITE_METHOD) !== 0;
-    const count = external ? 0 : fields.length;
-    if (values.length !== count || annotated !== (annotation !== null)) {
+    const { name, fields } = descriptor;
+    const count = isExternalizable(descriptor) ? 0 : fields.length;
+    if (
+      values.length !== count ||
+      isAnnotated(descriptor) !== (annotation !== null)
+    ) {
       throw new TypeError(
         `An object's part of ${name} doesn't fit its descriptor.`,
       );
@@ -220,81 +246,41 @@ class StreamWriter {
     if (!fits(type, value)) {
       throw new TypeError(
         `The field ${name} of ${className} is of type ${type}, and cannot ` +
-          `be ${typeof value === "object" ? value?.kind : value}.`,
+          `be ${shown(value)}.`,
       );
     }
     this.#value(type, value);
   }
 
   #elements({ descriptor, values }: JavaArray): void {
+    const { name } = descriptor;
+    const type = elementType(name);
+    if (type === undefined) {
+      throw new TypeError(`An array is of ${name}, which is no array class.`);
+    }
     this.#out.i32(values.length);
     if (values instanceof Uint8Array) {
-      if (descriptor.name === "[B") return this.#out.bytes(values);
-      throw new TypeError(`An array of ${descriptor.name} is made of bytes.`);
+      if (type === "B") return this.#out.bytes(values);
+      throw new TypeError(`An array of ${name} is made of bytes.`);
     }
-    const type = descriptor.name[1] as TypeCode;
     for (const value of values) {
       if (!fits(type, value)) {
-        throw new TypeError(
-          `An array of ${descriptor.name} cannot hold a ${typeof value}.`,
-        );
+        throw new TypeError(`An array of ${name} cannot hold ${shown(value)}.`);
       }
       this.#value(type, value);
     }
   }
 
-  /** The value is of that type. */
+  /** The value fits the type. */
   #value(type: TypeCode, value: JavaValue): void {
-    const out = this.#out;
-    switch (type) {
-      case "B":
-        return out.u8(value as number);
-      case "C":
-      case "S":
-        return out.u16(value as number);
-      case "D":
-        return out.f64(value as number);
-      case "F":
-        return out.f32(value as number);
-      case "I":
-        return out.i32(value as number);
-      case "J":
-        return out.i64(value as bigint);
-      case "Z":
-        return out.u8(value === true ? 1 : 0);
-      case "[":
-      case "L":
-        return this.#reference(value as JavaReference);
-    }
+    return isReferenceCode(type)
+      ? this.#reference(value as JavaReference)
+      : writePrimitive(this.#out, type, value);
   }
 }
 
-const INTEGER_RANGES = {
-  B: [-0x80, 0x7f],
-  C: [0, 0xffff],
-  I: [-0x8000_0000, 0x7fff_ffff],
-  S: [-0x8000, 0x7fff],
-} as const;
-
-function fits(type: TypeCode, value: JavaValue): boolean {
-  switch (type) {
-    case "B":
-    case "C":
-    case "I":
-    case "S": {
-      const [least, most] = INTEGER_RANGES[type];
-      return Number.isInteger(value) && value as number >= least &&
-        value as number <= most;
-    }
-    case "D":
-    case "F":
-      return typeof value === "number";
-    case "J":
-      return typeof value === "bigint" && BigInt.asIntN(64, value) === value;
-    case "Z":
-      return typeof value === "boolean";
-    case "[":
-    case "L":
-      return typeof value === "object";
-  }
+function shown(value: JavaValue): string {
+  return value !== null && typeof value === "object"
+    ? `an object of kind ${value.kind}`
+    : `${value} (${typeof value})`;
 }

@@ -16,6 +16,10 @@ import {
 const HEAD = [0xac, 0xed, 0, 5];
 /** `class A`, serializable, with no field, and what stands after its flags. */
 const CLASS_A = [0x72, 0, 1, 0x41, 0, 0, 0, 0, 0, 0, 0, 1];
+const UID = [0, 0, 0, 0, 0, 0, 0, 1];
+const BYTES = [0x5b, 0x42];
+/** The upper half of a double that is none. */
+const NAN = [0x7f, 0xf8, 0, 0];
 
 function stream(...bytes: (number | number[])[]): Uint8Array {
   return Uint8Array.from([HEAD, ...bytes].flat());
@@ -112,6 +116,21 @@ const STREAMS: readonly (readonly [string, Uint8Array, string])[] = [
     "a boolean is 2",
   ],
   [
+    "a double that is another NaN",
+    stream(0x73, CLASS_A, 2, 0, 1, 0x44, 0, 0, 0x78, 0x70, NAN, [0, 0, 0, 1]),
+    "a NaN that no JVM writes",
+  ],
+  [
+    "a float that is another NaN",
+    stream(0x73, CLASS_A, 2, 0, 1, 0x46, 0, 0, 0x78, 0x70, 0xff, 0xc0, 0, 0),
+    "a NaN that no JVM writes",
+  ],
+  [
+    "a class that is both serializable and externalizable",
+    stream(CLASS_A, 6, 0, 0, 0x78, 0x70),
+    "A is both serializable and externalizable",
+  ],
+  [
     "an object that only its class can read",
     stream(0x73, CLASS_A, 4, 0, 0, 0x78, 0x70),
     "in a way that only it can read",
@@ -120,6 +139,11 @@ const STREAMS: readonly (readonly [string, Uint8Array, string])[] = [
     "an array of no array class",
     stream(0x75, CLASS_A, 2, 0, 0, 0x78, 0x70, 0, 0, 0, 0),
     `"A" is no class of arrays`,
+  ],
+  [
+    "an array of more than bytes",
+    stream(0x75, 0x72, 0, 3, BYTES, 0x42, UID, 2, 0, 0, 0x78, 0x70, 0, 0, 0, 0),
+    `"[BB" is no class of arrays`,
   ],
   [
     "an enum's constant that is no string",
@@ -153,16 +177,46 @@ for (const [what, bytes, reason] of STREAMS) {
 /** An array class `[B`, `[I` or `[Ljava.lang.Object;`, by its letter. */
 function arrayOf(letter: string, length: number[]): Uint8Array {
   const name = [0x5b, letter.charCodeAt(0)];
-  const uid = [0, 0, 0, 0, 0, 0, 0, 1];
-  return stream(0x75, 0x72, 0, 2, name, uid, 2, 0, 0, 0x78, 0x70, length);
+  return stream(0x75, 0x72, 0, 2, name, UID, 2, 0, 0, 0x78, 0x70, length);
+}
+
+/** The bytes that are allocated, whether or not they are still needed. */
+function memory(): number {
+  const { heapUsed, external } = Deno.memoryUsage();
+  return heapUsed + external;
 }
 
 Deno.test("java stream: an announced length takes no memory before the bytes are there", () => {
+  const before = memory();
   for (const letter of ["B", "I", "J", "L"]) {
     refused(arrayOf(letter, [0x7f, 0xff, 0xff, 0xff]));
+    refused(arrayOf(letter, [0x03, 0xff, 0xff, 0xff]));
     refused(arrayOf(letter, [0x00, 0x3f, 0xff, 0xff]));
     refused(arrayOf(letter, [0xff, 0xff, 0xff, 0xff]));
   }
+  refused(stream(0x7c, [0, 0, 0, 0, 0, 0xff, 0xff, 0xff]));
+  refused(stream(0x7a, 0x7f, 0xff, 0xff, 0xff));
+  refused(stream(0x7d, 0x7f, 0xff, 0xff, 0xff));
+  // Each of the lengths would take more than that.
+  assert(memory() - before < 8 << 20);
+});
+
+Deno.test("java stream: of a name that a stream has, an error shows but the beginning, in one line", () => {
+  const name = "A\n\u001b[2J" + "x".repeat(60_000);
+  const bytes = javaObjectBytes({
+    kind: "descriptor",
+    name,
+    serialVersionUID: 1n,
+    flags: 4,
+    fields: [],
+    annotation: [],
+    superclass: null,
+    proxyInterfaces: null,
+  });
+  const ofArray = [0x75, ...bytes.subarray(4)];
+  const message = refused(stream(ofArray));
+  assert(message.includes(String.raw`"A\n\u001b[2Jxxx`), message);
+  assert(message.length < 400);
 });
 
 Deno.test("java stream: objects in one another are read to a depth, and refused beyond it", () => {
@@ -287,7 +341,7 @@ Deno.test("java stream: bytes flipped, put in and taken out give an error or wha
 });
 
 Deno.test("java stream: many objects of a long hierarchy cost no more than their bytes allow", () => {
-  // A class of 60 ancestors, and objects of it, 6 bytes each.
+  // A class of 59 ancestors, and objects of it, 6 bytes each.
   const classes = Array.from({ length: 60 }, () => [0x72, 0, 0])
     .flatMap((start) => [...start, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0x78]);
   const objects = Array.from({ length: 100_000 }, () => [
@@ -297,3 +351,36 @@ Deno.test("java stream: many objects of a long hierarchy cost no more than their
   assert(refused(stream(classes, 0x70, objects)).includes("4000000 values"));
   assert(performance.now() - start < 5_000);
 });
+
+/** Streams of so many of something, which should take their share of time. */
+const REPEATED: Readonly<Record<string, (count: number) => number[]>> = {
+  "references to one object": (count) => [
+    ...[0x74, 0, 0],
+    ...Array(count).fill([0x71, 0, 0x7e, 0, 0]).flat(),
+  ],
+  "resets": (count) => Array(count).fill([0x74, 0, 0, 0x79]).flat(),
+  "empty blocks": (count) => Array(count).fill([0x77, 0]).flat(),
+  "classes": (count) =>
+    Array(count).fill([...CLASS_A, 2, 0, 0, 0x78, 0x70]).flat(),
+  "objects of classes of their own": (count) =>
+    Array(count).fill([0x73, ...CLASS_A, 2, 0, 0, 0x78, 0x70]).flat(),
+  "proxies": (count) =>
+    Array(count).fill([0x7d, 0, 0, 0, 1, 0, 0, 0x78, 0x70]).flat(),
+};
+
+for (const [what, bytesOf] of Object.entries(REPEATED)) {
+  Deno.test(`java stream: the time that ${what} take grows with their number, and no faster`, () => {
+    const few = stream(bytesOf(5_000));
+    const many = stream(bytesOf(50_000));
+    const time = (bytes: Uint8Array) => {
+      const start = performance.now();
+      readJavaStream(bytes);
+      return performance.now() - start;
+    };
+    time(few);
+    const once = Math.max(time(few), time(few), 1);
+    const most = 60 * once;
+    // A busy machine may be slow once; one whose time is squared always is.
+    assert(time(many) < most || time(many) < most || time(many) < most);
+  });
+}

@@ -2,7 +2,9 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.Externalizable;
+import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -10,6 +12,8 @@ import java.io.ObjectInput;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutput;
 import java.io.ObjectOutputStream;
+import java.io.ObjectStreamField;
+import java.io.PrintStream;
 import java.io.Serializable;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -29,7 +33,7 @@ import java.util.concurrent.TimeUnit;
  * Objects of all shapes that a Java object stream can hold.
  *
  * <p>write FILE: a stream for each shape, each after its name and its length. read FILE: shows
- * the object of each stream that is there, each after its length.
+ * the objects of each stream that is there, each after its length; a line for each stream.
  */
 public final class Shapes {
   /** All primitive kinds, and their arrays. */
@@ -74,6 +78,11 @@ public final class Shapes {
     private static final long serialVersionUID = 3;
     String kept = "child";
     transient String never = "never";
+
+    @Override
+    public String toString() {
+      return lost + " " + super.kept + " " + kept + " " + never;
+    }
   }
 
   /** Fields, and then more than one block of its own. */
@@ -81,6 +90,7 @@ public final class Shapes {
     private static final long serialVersionUID = 4;
     private final int blocks;
     Object inner = "inner";
+    private transient String read = "";
 
     Custom(int blocks) {
       this.blocks = blocks;
@@ -96,15 +106,67 @@ public final class Shapes {
 
     private void readObject(ObjectInputStream in) throws IOException, ClassNotFoundException {
       in.defaultReadObject();
-      in.readFully(new byte[in.readInt()]);
-      in.readObject();
-      in.readUTF();
+      byte[] bytes = new byte[in.readInt()];
+      in.readFully(bytes);
+      read = bytes.length + " " + in.readObject() + " " + in.readUTF();
+    }
+
+    @Override
+    public String toString() {
+      return blocks + " " + inner + " " + read;
+    }
+  }
+
+  /** What is written by name, and is none of the fields. */
+  static class Named implements Serializable {
+    private static final long serialVersionUID = 9;
+    private static final ObjectStreamField[] serialPersistentFields = {
+      new ObjectStreamField("count", int.class), new ObjectStreamField("text", String.class)
+    };
+    private transient String read = "";
+
+    private void writeObject(ObjectOutputStream out) throws IOException {
+      ObjectOutputStream.PutField fields = out.putFields();
+      fields.put("text", "named");
+      fields.put("count", 3);
+      out.writeFields();
+    }
+
+    private void readObject(ObjectInputStream in) throws IOException, ClassNotFoundException {
+      ObjectInputStream.GetField fields = in.readFields();
+      read = fields.get("count", 0) + " " + fields.get("text", null);
+    }
+
+    @Override
+    public String toString() {
+      return read;
+    }
+  }
+
+  /** There is but one, whatever a stream holds. */
+  static class Single implements Serializable {
+    private static final long serialVersionUID = 10;
+    private static final Single ONE = new Single("one");
+    private final String name;
+
+    Single(String name) {
+      this.name = name;
+    }
+
+    private Object readResolve() {
+      return ONE;
+    }
+
+    @Override
+    public String toString() {
+      return name;
     }
   }
 
   public static class External implements Externalizable {
     private static final long serialVersionUID = 5;
     int value = 9;
+    private Object list;
 
     public External() {}
 
@@ -117,7 +179,37 @@ public final class Shapes {
     @Override
     public void readExternal(ObjectInput in) throws IOException, ClassNotFoundException {
       value = in.readInt();
-      in.readObject();
+      list = in.readObject();
+    }
+
+    @Override
+    public String toString() {
+      return value + " " + list;
+    }
+  }
+
+  /** Externalizable as its superclass is: one annotation for both. */
+  public static class Further extends External {
+    private static final long serialVersionUID = 11;
+  }
+
+  /** Externalizable, which its superclass is not: nothing of that is written. */
+  public static class Overriding extends Middle implements Externalizable {
+    private static final long serialVersionUID = 12;
+
+    @Override
+    public void writeExternal(ObjectOutput out) throws IOException {
+      out.writeUTF(kept);
+    }
+
+    @Override
+    public void readExternal(ObjectInput in) throws IOException {
+      kept = in.readUTF();
+    }
+
+    @Override
+    public String toString() {
+      return kept;
     }
   }
 
@@ -125,6 +217,11 @@ public final class Shapes {
     private static final long serialVersionUID = 6;
     Node next;
     Object[] all;
+
+    @Override
+    public String toString() {
+      return (next == this) + " " + (all[0] == this) + " " + (all[1] == all);
+    }
   }
 
   static class Replaced implements Serializable {
@@ -156,7 +253,8 @@ public final class Shapes {
 
     @Override
     public Object invoke(Object proxy, Method method, Object[] args) {
-      return null;
+      return method.getName().equals("toString")
+          ? Arrays.toString(proxy.getClass().getInterfaces()) : null;
     }
   }
 
@@ -176,6 +274,8 @@ public final class Shapes {
         -Float.MAX_VALUE, Integer.MIN_VALUE, Long.MIN_VALUE, Short.MIN_VALUE, false));
     shape("most", new Primitives(Byte.MAX_VALUE, Character.MAX_VALUE, Double.MAX_VALUE,
         Float.MAX_VALUE, Integer.MAX_VALUE, Long.MAX_VALUE, Short.MAX_VALUE, true));
+    shape("other NaNs", new Primitives((byte) 0, 'x', Double.longBitsToDouble(-1L),
+        Float.intBitsToFloat(0x7f800001), 0, 0, (short) 0, false));
     shape("odd", new Primitives((byte) -1, 'x', Double.NaN, Float.NaN, -1, -1, (short) -1, true));
     shape("zero", new Primitives((byte) 0, 'x', -0.0, -0.0f, 0, 0, (short) 0, false));
     shape("infinite", new Primitives((byte) 0, 'x', Double.NEGATIVE_INFINITY,
@@ -203,7 +303,11 @@ public final class Shapes {
     shape("short block", new Custom(245));
     shape("long block", new Custom(300));
     shape("several blocks", new Custom(5000));
+    shape("named", new Named());
+    shape("single", new Single("another"));
     shape("external", new External());
+    shape("further", new Further());
+    shape("overriding", new Overriding());
     shape("replaced", new Replaced());
     shape("proxy", Proxy.newProxyInstance(Shapes.class.getClassLoader(),
         new Class<?>[] {Runnable.class, Comparable.class}, new Handler()));
@@ -233,6 +337,20 @@ public final class Shapes {
     });
   }
 
+  /** The objects of a stream, to its end. */
+  private static String shown(byte[] bytes) throws Exception {
+    List<String> texts = new ArrayList<>();
+    try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes))) {
+      while (true) {
+        Object object = in.readObject();
+        texts.add(object instanceof Object[] array
+            ? Arrays.deepToString(array) : String.valueOf(object));
+      }
+    } catch (EOFException end) {
+      return String.join("; ", texts);
+    }
+  }
+
   public static void main(String[] args) throws Exception {
     fill();
     if (args[0].equals("write")) {
@@ -249,16 +367,12 @@ public final class Shapes {
       }
       return;
     }
+    PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, "UTF-8");
     try (DataInputStream in = new DataInputStream(new FileInputStream(args[1]))) {
       while (in.available() > 0) {
         byte[] bytes = new byte[in.readInt()];
         in.readFully(bytes);
-        try (ObjectInputStream objects = new ObjectInputStream(new ByteArrayInputStream(bytes))) {
-          Object object = objects.readObject();
-          String text = object instanceof Object[] array
-              ? Arrays.deepToString(array) : String.valueOf(object);
-          System.out.println(text);
-        }
+        out.println(shown(bytes));
       }
     }
   }
