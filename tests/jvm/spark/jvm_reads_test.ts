@@ -6,8 +6,8 @@ import { javaFormat } from "../../../lib/jvm/mod.ts";
 import type { ToAppClient } from "../../../lib/messages/deploy.ts";
 import type { ExecutorState } from "../../../lib/messages/states.ts";
 import { ByteWriter } from "../../../lib/rpc/bytes.ts";
-import { sparkTest } from "../../spark/harness.ts";
-import { capturedBytes } from "../captured.ts";
+import { fetchedReleases } from "../../../scripts/fetched_releases.ts";
+import { CAPTURED_RELEASES, capturedBytes } from "../captured.ts";
 
 const MASTER = { name: "Master", address: { host: "m", port: 7077 } };
 const STATES: readonly ExecutorState[] = [
@@ -122,24 +122,45 @@ function expected(): string[] {
   );
 }
 
-sparkTest(
-  "reads each message with the descriptors of the table",
-  async ({ version, home }) => {
-    // The first question tells Scala 2.12 from 2.13, and no more; the table's
-    // classes are the same in all releases of 4 in what is written here.
-    const release = version.startsWith("3.") ? "3.5.9" : "4.3.0";
-    const before = [capturedBytes(release, "CheckExistence")];
-    assertEquals(await shown(home, before), expected());
-  },
-);
+/** What the peer said before, and which descriptors are then used. */
+const BEFORE = [
+  // The first question tells Scala 2.12 from 2.13, and no more.
+  ["of the table", ["CheckExistence"]],
+  ["that it sent itself", ["CheckExistence", "RegisterApplication"]],
+] as const;
 
-sparkTest(
-  "reads each message with the descriptors that it sent itself",
-  async ({ version, home }) => {
-    const release = version.startsWith("3.") ? "3.5.9" : "4.3.0";
-    const before = ["CheckExistence", "RegisterApplication"].map((message) =>
-      capturedBytes(release, message)
-    );
-    assertEquals(await shown(home, before), expected());
-  },
-);
+for (const release of CAPTURED_RELEASES) {
+  const home = fetchedReleases().find(({ version }) => version === release)
+    ?.home;
+  const missing = home === undefined
+    ? ` (skipped: scripts/spark-distribution has not fetched it)`
+    : hasJava()
+    ? ""
+    : " (skipped: there is no java)";
+  for (const [whose, messages] of BEFORE) {
+    Deno.test({
+      name: `java format: Spark ${release} reads each message, with the ` +
+        `descriptors ${whose}${missing}`,
+      ignore: missing !== "",
+      fn: async () => {
+        const before = messages.map((message) =>
+          capturedBytes(release, message)
+        );
+        assertEquals(await shown(home ?? "", before), expected());
+      },
+    });
+  }
+}
+
+function hasJava(): boolean {
+  try {
+    return new Deno.Command("java", {
+      args: ["-version"],
+      stdout: "null",
+      stderr: "null",
+    }).outputSync().success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
