@@ -6,7 +6,6 @@ import {
   sparkApp,
   sparkSubmit,
   sparkTest,
-  startSparkCluster,
 } from "./harness.ts";
 
 const DYNAMIC = [
@@ -23,8 +22,7 @@ async function executors(cluster: Cluster) {
 
 sparkTest(
   "executors come with the backlog and go when they are idle",
-  async (spark) => {
-    await using cluster = await startSparkCluster(spark);
+  async (cluster, spark) => {
     const driver = sparkSubmit(
       cluster,
       spark,
@@ -51,8 +49,7 @@ sparkTest(
 
 sparkTest(
   "a stage gets executors of its own resource profile",
-  async (spark) => {
-    await using cluster = await startSparkCluster(spark);
+  async (cluster, spark) => {
     const driver = sparkSubmit(
       cluster,
       spark,

@@ -21,18 +21,35 @@ const HOST = "127.0.0.1";
 /** A JVM alone takes seconds to come up, and here several do at once. */
 export const JOB_TIMEOUT: Milliseconds = 120_000;
 
+/**
+ * For JVMs that live for seconds: the quick compiler alone, and the collector
+ * that starts no threads. The file of figures for jps would outlive a SIGKILL.
+ */
+const JVM_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData";
+
 /** A release that scripts/spark-distribution has fetched. */
 export type Spark = FetchedRelease;
 
+export interface SparkTestOptions {
+  /** How many workers of two cores there are. Default: two. */
+  readonly workers?: number;
+  /** Flags of each worker. Default: those with which it finds the release. */
+  readonly workerFlags?: (spark: Spark) => readonly string[];
+  /** Programs that it needs beside Java and Python. */
+  readonly needs?: readonly string[];
+}
+
 /**
- * Adds a test for each release of Spark that there is. Where there is none, or
- * no Java, one test stands for them: skipped, and its name says why.
+ * Adds a test for each release of Spark that there is, with a cluster of its
+ * own, whose logs are shown if the test fails. Where there is no release or no
+ * Java, one test stands for them: skipped, and its name says why.
  */
 export function sparkTest(
   name: string,
-  run: (spark: Spark) => Promise<void>,
+  run: (cluster: Cluster, spark: Spark) => Promise<void>,
+  options: SparkTestOptions = {},
 ): void {
-  const missing = whatIsMissing();
+  const missing = whatIsMissing(options.needs ?? []);
   if (missing !== undefined) {
     Deno.test({
       name: `spark: ${name} (skipped: ${missing})`,
@@ -42,13 +59,23 @@ export function sparkTest(
     return;
   }
   for (const spark of fetchedReleases()) {
-    Deno.test(`spark ${spark.version}: ${name}`, () => run(spark));
+    Deno.test(`spark ${spark.version}: ${name}`, async () => {
+      await using cluster = await startSparkCluster(spark, options);
+      try {
+        await run(cluster, spark);
+      } catch (error) {
+        console.error(await logsOf(cluster));
+        throw error;
+      }
+    });
   }
 }
 
-function whatIsMissing(): string | undefined {
-  if (!runs("java", "-version")) return "there is no java";
-  if (!runs("python3", "--version")) return "there is no python3";
+function whatIsMissing(needs: readonly string[]): string | undefined {
+  for (const program of ["java", "python3", ...needs]) {
+    const flag = program === "java" ? "-version" : "--version";
+    if (!runs(program, flag)) return `there is no ${program}`;
+  }
   return fetchedReleases().length === 0
     ? "no Spark was fetched with scripts/spark-distribution"
     : undefined;
@@ -67,26 +94,48 @@ function runs(program: string, argument: string): boolean {
   }
 }
 
-/** A master and two workers of two cores that can start Spark's executors. */
-export function startSparkCluster(
-  { home }: Spark,
-  options: { workers?: number } = {},
+function startSparkCluster(
+  spark: Spark,
+  { workers = 2, workerFlags = () => ["--spark-home", spark.home] }:
+    SparkTestOptions,
 ): Promise<Cluster> {
   return Cluster.start({
-    workers: options.workers ?? 2,
+    workers,
     cores: 2,
     memory: "2g",
-    workerFlags: ["--spark-home", home],
+    workerFlags: workerFlags(spark),
   });
 }
 
+/** The ends of what the daemons and the executors of a cluster logged. */
+async function logsOf(cluster: Cluster): Promise<string> {
+  const logs = [["the master", cluster.master.stderr]];
+  for (const [index, { process }] of cluster.workers.entries()) {
+    logs.push([`worker ${index}`, process.stderr]);
+  }
+  for await (const path of filesNamed("stderr", cluster.dir)) {
+    logs.push([path, await Deno.readTextFile(path)]);
+  }
+  return logs.map(([whose, text]) => `--- ${whose} ---\n${tail(text)}`)
+    .join("\n");
+}
+
+async function* filesNamed(name: string, dir: string): AsyncGenerator<string> {
+  for await (const entry of Deno.readDir(dir)) {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory) yield* filesNamed(name, path);
+    else if (entry.name === name) yield path;
+  }
+}
+
 /** Flags of spark-submit and spark-shell for a job on this machine. */
-export function sparkFlags(master: string): string[] {
+export function sparkFlags({ dir }: Sandbox, master: string): string[] {
   const conf = {
     "spark.driver.host": HOST,
     "spark.driver.bindAddress": HOST,
     "spark.ui.enabled": "false",
     "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": javaOptions(dir),
     "spark.driver.memory": "512m",
     "spark.sql.shuffle.partitions": "3",
   };
@@ -108,7 +157,7 @@ export function sparkSubmit(
   ...args: string[]
 ): TestProcess {
   return startSpark(sandbox, spark, "spark-submit", [
-    ...sparkFlags(master),
+    ...sparkFlags(sandbox, master),
     ...args,
   ]);
 }
@@ -159,10 +208,14 @@ export function sparkEnvironment(
     SPARK_LOCAL_IP: HOST,
     SPARK_CONF_DIR: dir,
     PYSPARK_PYTHON: "python3",
-    // Where a JVM puts what isn't Spark's.
-    SPARK_SUBMIT_OPTS: `-Djava.io.tmpdir=${dir} -Dderby.system.home=${dir}`,
-    JAVA_TOOL_OPTIONS: "-XX:-UsePerfData",
+    SPARK_SUBMIT_OPTS: `${javaOptions(dir)} -Dderby.system.home=${dir}`,
+    SPARK_LAUNCHER_OPTS: JVM_FLAGS,
   };
+}
+
+/** A JVM that is killed leaves the libraries that it unpacked: in the test's folder. */
+function javaOptions(dir: string): string {
+  return `${JVM_FLAGS} -Djava.io.tmpdir=${dir}`;
 }
 
 /** The path of a fixture. */

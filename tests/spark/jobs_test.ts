@@ -8,7 +8,6 @@ import {
   sparkFlags,
   sparkSubmit,
   sparkTest,
-  startSparkCluster,
 } from "./harness.ts";
 
 const TEXTS = ["one fish two fish", "red fish", "blue fish one two"];
@@ -22,32 +21,40 @@ async function writeTexts(sandbox: Sandbox): Promise<string> {
   return folder;
 }
 
-sparkTest("pyspark's jobs give what they give on local[2]", async (spark) => {
-  await using cluster = await startSparkCluster(spark);
-  const texts = await writeTexts(cluster);
-  const app = sparkApp("jobs.py");
-  const here = await sparkSubmit(cluster, spark, cluster.url, app, texts)
-    .finished(JOB_TIMEOUT);
-  assertEquals(here.code, 0, here.stderr);
-  const local = await sparkSubmit(cluster, spark, "local[2]", app, texts)
-    .finished(JOB_TIMEOUT);
-  const results = resultsOf(here.stdout);
-  assertEquals(results, resultsOf(local.stdout));
-  // That they are equal says nothing if both are empty.
-  const { words, join: joined, udf, pi } = results;
-  assertEquals(words.slice(0, 2), [["blue", 1], ["fish", 4]]);
-  assertEquals(joined.length, 4);
-  assert(udf.length > 10);
-  assert(Math.abs(pi - Math.PI) < 0.01);
-  await cluster.idle(JOB_TIMEOUT);
-  const app0 = await cluster.app();
-  assertEquals([app0.name, app0.state], ["jobs", "FINISHED"]);
-});
+sparkTest(
+  "pyspark's jobs give what they give on local[2]",
+  async (cluster, spark) => {
+    const texts = await writeTexts(cluster);
+    const { code, stdout, stderr } = await sparkSubmit(
+      cluster,
+      spark,
+      cluster.url,
+      ...["--conf", "spark.executor.cores=1", "--conf", "spark.cores.max=2"],
+    ...[sparkApp("jobs.py"), texts, "local[2]"],
+    ).finished(JOB_TIMEOUT);
+    assertEquals(code, 0, stderr);
+    // Python may warn before them.
+    const [results, local] = lines(stdout).slice(-2).map((line) =>
+      JSON.parse(line)
+    );
+    assertEquals([results.master, local.master], [cluster.url, "local[2]"]);
+    assertEquals(results.jobs, local.jobs);
+    // That they are equal says nothing if both are empty.
+    const { words, join: joined, slope, udf, pi } = results.jobs;
+    assertEquals(words.slice(0, 2), [["blue", 1], ["fish", 4]]);
+    assertEquals(joined.length, 4);
+    assert(slope > 0);
+    assert(udf.length > 10);
+    assert(Math.abs(pi - Math.PI) < 0.01);
+    await cluster.idle(JOB_TIMEOUT);
+    const app0 = await cluster.app();
+    assertEquals([app0.name, app0.state], ["jobs", "FINISHED"]);
+  },
+);
 
 sparkTest(
   "a Java application of one's own, and lines in spark-shell",
-  async (spark) => {
-    await using cluster = await startSparkCluster(spark);
+  async (cluster, spark) => {
     await compile(cluster, spark.home, sparkApp("SumOfSquares.java"));
     const { code, stdout, stderr } = await sparkSubmit(
       cluster,
@@ -73,7 +80,7 @@ sparkTest(
       "sh",
       script,
       join(spark.home, "bin", "spark-shell"),
-      ...sparkFlags(cluster.url),
+      ...sparkFlags(cluster, cluster.url),
     ], { env: sparkEnvironment(spark.home, cluster.dir) });
     const said = await shell.finished(JOB_TIMEOUT);
     assertStringIncludes(said.stdout, "squares 30.0", said.stderr);
@@ -83,12 +90,8 @@ sparkTest(
       "FINISHED",
     ]);
   },
+  { needs: ["javac", "jar"] },
 );
-
-/** The results stand in the last line; Python may warn before them. */
-function resultsOf(stdout: string) {
-  return JSON.parse(lines(stdout).at(-1) ?? "");
-}
 
 /** Makes app.jar in the sandbox of one Java file. */
 async function compile(

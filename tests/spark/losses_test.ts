@@ -7,7 +7,6 @@ import {
   sparkApp,
   sparkSubmit,
   sparkTest,
-  startSparkCluster,
 } from "./harness.ts";
 
 /** What the gate's tasks add up to. */
@@ -44,8 +43,7 @@ function started(
 
 sparkTest(
   "a SIGKILL of an executor in the midst of a job is made good",
-  async (spark) => {
-    await using cluster = await startSparkCluster(spark);
+  async (cluster, spark) => {
     const driver = submitGate(cluster, spark);
     await started(driver, cluster, 2);
     const [pid] = await cluster.executorPids(0);
@@ -62,8 +60,7 @@ sparkTest(
 
 sparkTest(
   "a SIGKILL of a worker ends its executors within 5 s, and the job ends right on the other",
-  async (spark) => {
-    await using cluster = await startSparkCluster(spark);
+  async (cluster, spark) => {
     const driver = submitGate(cluster, spark);
     await started(driver, cluster, 2);
     const pids = await cluster.executorPids(0);
@@ -80,8 +77,7 @@ sparkTest(
 
 sparkTest(
   "a SIGKILL of the driver ends its executors and frees their cores",
-  async (spark) => {
-    await using cluster = await startSparkCluster(spark);
+  async (cluster, spark) => {
     const driver = submitGate(cluster, spark);
     await started(driver, cluster, 2);
     const pids = [
@@ -98,8 +94,7 @@ sparkTest(
 
 sparkTest(
   "a driver goes on when its master ends, and its running job ends right",
-  async (spark) => {
-    await using cluster = await startSparkCluster(spark);
+  async (cluster, spark) => {
     const driver = submitGate(cluster, spark);
     await started(driver, cluster, 2);
     cluster.master.signal("SIGTERM");

@@ -6,13 +6,11 @@ import {
   sparkApp,
   sparkSubmit,
   sparkTest,
-  startSparkCluster,
 } from "./harness.ts";
 
 sparkTest(
   "with a TypeScript application at its side: cores, memory and the queue hold across both",
-  async (spark) => {
-    await using cluster = await startSparkCluster(spark);
+  async (cluster, spark) => {
     const marks = join(cluster.dir, "spark-marks");
     await Deno.mkdir(marks);
     const flags = ["--conf", "spark.executor.cores=1"];

@@ -15,7 +15,6 @@ import {
   sparkApp,
   sparkSubmit,
   sparkTest,
-  startSparkCluster,
 } from "./harness.ts";
 
 /** What strangers send to the master's port, and what its log says of it. */
@@ -51,8 +50,7 @@ function ofUnknownRelease(): Uint8Array {
 
 sparkTest(
   "strangers on the master's port get a line each in its log, and the job goes on",
-  async (spark) => {
-    await using cluster = await startSparkCluster(spark);
+  async (cluster, spark) => {
     const driver = sparkSubmit(
       cluster,
       spark,
