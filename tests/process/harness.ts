@@ -59,3 +59,17 @@ export async function writeScript(
     .filter(Boolean);
   return ["run", "-A", "--quiet", ...flags, path];
 }
+
+/** Whether a program is there; for tests that are skipped where it isn't. */
+export function canRun(program: string, flag = "--version"): boolean {
+  try {
+    return new Deno.Command(program, {
+      args: [flag],
+      stdout: "null",
+      stderr: "null",
+    }).outputSync().success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

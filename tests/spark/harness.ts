@@ -16,6 +16,7 @@ import {
   type TestProcess,
   until,
 } from "../cluster/harness.ts";
+import { canRun } from "../process/harness.ts";
 
 const HOST = "127.0.0.1";
 /** A JVM alone takes seconds to come up, and here several do at once. */
@@ -74,24 +75,11 @@ export function sparkTest(
 function whatIsMissing(needs: readonly string[]): string | undefined {
   for (const program of ["java", "python3", ...needs]) {
     const flag = program === "java" ? "-version" : "--version";
-    if (!runs(program, flag)) return `there is no ${program}`;
+    if (!canRun(program, flag)) return `there is no ${program}`;
   }
   return fetchedReleases().length === 0
     ? "no Spark was fetched with scripts/spark-distribution"
     : undefined;
-}
-
-function runs(program: string, argument: string): boolean {
-  try {
-    return new Deno.Command(program, {
-      args: [argument],
-      stdout: "null",
-      stderr: "null",
-    }).outputSync().success;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
 
 function startSparkCluster(

@@ -30,7 +30,7 @@ sparkTest(
       spark,
       cluster.url,
       ...["--conf", "spark.executor.cores=1", "--conf", "spark.cores.max=2"],
-    ...[sparkApp("jobs.py"), texts, "local[2]"],
+      ...[sparkApp("jobs.py"), texts, "local[2]"],
     ).finished(JOB_TIMEOUT);
     assertEquals(code, 0, stderr);
     // Python may warn before them.

@@ -9,6 +9,7 @@ import {
 import type { ClassDescriptor } from "../../../lib/jvm/stream/mod.ts";
 import { listDescriptors } from "../../../scripts/spark_descriptors/descriptors.ts";
 import { fetchedReleases } from "../../../scripts/fetched_releases.ts";
+import { canRun } from "../../process/harness.ts";
 import { LINES } from "../../../scripts/spark_descriptors/releases.ts";
 import { capturedDescriptors, capturedMessages } from "../captured.ts";
 
@@ -105,7 +106,7 @@ for (const release of ["3.5.9", "4.3.0"]) {
   });
 }
 
-const hasJava = await canRunJava();
+const hasJava = canRun("javac", "-version");
 for (const release of SPARK_LINES.flatMap(({ releases }) => releases)) {
   const home = fetchedReleases().find(({ version }) => version === release)
     ?.home;
@@ -113,7 +114,7 @@ for (const release of SPARK_LINES.flatMap(({ releases }) => releases)) {
   // Only what a person put there: this test fetches nothing.
   if (jars === undefined && !["3.5.9", "4.3.0"].includes(release)) continue;
   const without = !hasJava
-    ? " (skipped: there is no Java)"
+    ? " (skipped: there is no javac)"
     : jars === undefined
     ? ` (skipped: its jars are not there; scripts/spark-distribution ${release} fetches them)`
     : "";
@@ -130,20 +131,6 @@ for (const release of SPARK_LINES.flatMap(({ releases }) => releases)) {
       assertEquals(known.sort(), [...listed.keys()].sort());
     },
   });
-}
-
-async function canRunJava(): Promise<boolean> {
-  try {
-    const { success } = await new Deno.Command("java", {
-      args: ["-version"],
-      stdout: "null",
-      stderr: "null",
-    }).output();
-    return success;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
 
 Deno.test("descriptors: each class of the table can be had for a peer of any line that has it", () => {

@@ -7,6 +7,7 @@ import type { ToAppClient } from "../../../lib/messages/deploy.ts";
 import type { ExecutorState } from "../../../lib/messages/states.ts";
 import { ByteWriter } from "../../../lib/rpc/bytes.ts";
 import { fetchedReleases } from "../../../scripts/fetched_releases.ts";
+import { canRun } from "../../process/harness.ts";
 import { CAPTURED_RELEASES, capturedBytes } from "../captured.ts";
 
 const MASTER = { name: "Master", address: { host: "m", port: 7077 } };
@@ -134,9 +135,9 @@ for (const release of CAPTURED_RELEASES) {
     ?.home;
   const missing = home === undefined
     ? ` (skipped: scripts/spark-distribution has not fetched it)`
-    : hasJava()
+    : canRun("javac", "-version")
     ? ""
-    : " (skipped: there is no java)";
+    : " (skipped: there is no javac)";
   for (const [whose, messages] of BEFORE) {
     Deno.test({
       name: `java format: Spark ${release} reads each message, with the ` +
@@ -149,18 +150,5 @@ for (const release of CAPTURED_RELEASES) {
         assertEquals(await shown(home ?? "", before), expected());
       },
     });
-  }
-}
-
-function hasJava(): boolean {
-  try {
-    return new Deno.Command("java", {
-      args: ["-version"],
-      stdout: "null",
-      stderr: "null",
-    }).outputSync().success;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
   }
 }

@@ -14,24 +14,13 @@ import {
   writeJavaStream,
 } from "../../../lib/jvm/stream/mod.ts";
 import { ByteReader, ByteWriter } from "../../../lib/rpc/bytes.ts";
+import { canRun } from "../../process/harness.ts";
 import { buildGraphs } from "./built_graphs.ts";
 
-const NO_JAVA = hasCompiler() ? "" : " (skipped: there is no javac)";
-
 /** `java` compiles the program by itself, where there is a compiler. */
-function hasCompiler(): boolean {
-  try {
-    const { success } = new Deno.Command("javac", {
-      args: ["-version"],
-      stdout: "null",
-      stderr: "null",
-    }).outputSync();
-    return success;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
-}
+const NO_JAVA = canRun("javac", "-version")
+  ? ""
+  : " (skipped: there is no javac)";
 
 async function shapes(mode: "read" | "write", file: string): Promise<string> {
   const program = fileURLToPath(new URL("java/Shapes.java", import.meta.url));
