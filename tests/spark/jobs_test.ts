@@ -29,7 +29,6 @@ sparkTest(
       cluster,
       spark,
       cluster.url,
-      ...["--conf", "spark.executor.cores=1", "--conf", "spark.cores.max=2"],
       ...[sparkApp("jobs.py"), texts, "local[2]"],
     ).finished(JOB_TIMEOUT);
     assertEquals(code, 0, stderr);
