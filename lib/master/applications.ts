@@ -128,11 +128,14 @@ export function requestExecutors(
     return false;
   }
   for (const { profile, total } of wanted) {
-    turn.log(
-      "info",
-      `Application ${appId} wants ${total} executors in all of resource ` +
-        `profile ${profile.id}.`,
-    );
+    // Drivers repeat all of their targets when one changes, or none does.
+    if (!app.hasProfile(profile.id) || app.targetOf(profile.id) !== total) {
+      turn.log(
+        "info",
+        `Application ${appId} wants ${total} executors in all of resource ` +
+          `profile ${profile.id}.`,
+      );
+    }
     app.setTarget(profile, total);
   }
   turn.scheduleAtEnd();

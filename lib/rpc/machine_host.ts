@@ -140,9 +140,12 @@ export function runMachine<M, E, F>(
 
   const ref = env.register(name, {
     onStart: () => dispatch({ type: "start" }),
-    receive: (message, sender) =>
-      dispatch({ type: "message", message: message as M, sender, reply: null }),
+    receive: (message, sender) => {
+      mustBeMessage(message);
+      dispatch({ type: "message", message: message as M, sender, reply: null });
+    },
     receiveAndReply: (message, context) => {
+      mustBeMessage(message);
       const reply = nextReply++;
       replies.set(reply, context);
       const { sender } = context;
@@ -171,6 +174,14 @@ export function runMachine<M, E, F>(
       await env.unregister(name);
     },
   };
+}
+
+/** A peer can send whatever its payload can say, such as a null. */
+function mustBeMessage(message: unknown): void {
+  if (typeof message === "object" && message !== null) return;
+  throw new RpcError(
+    `It takes messages, and got ${message === null ? "null" : typeof message}.`,
+  );
 }
 
 function describeEvent(event: unknown): string {

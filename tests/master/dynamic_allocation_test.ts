@@ -170,3 +170,23 @@ Deno.test("master: an unknown application can neither ask for executors nor kill
   );
   assertEquals(harness.killExecutors(nobody, [0]), false);
 });
+
+Deno.test("master: a target that a driver repeats is logged once, and again when it changes", () => {
+  const harness = new MasterHarness();
+  const app = harness.registerApp();
+  const [plain, other] = [resourceProfile(0, 256), resourceProfile(1, 256)];
+  harness.clear();
+  const ask = (first: number, second: number) =>
+    harness.requestExecutors(
+      app,
+      [plain, first],
+      [other, second],
+    );
+  ask(3, 0);
+  ask(3, 0);
+  ask(3, 2);
+  const wanted = harness.logs.map(({ message }) =>
+    /wants (\d+) executors in all of resource profile (\d+)/.exec(message)
+  ).filter((match) => match !== null).map(([, total, id]) => [id, total]);
+  assertEquals(wanted, [["0", "3"], ["1", "0"], ["1", "2"]]);
+});

@@ -256,6 +256,26 @@ Deno.test("machine host: a machine that throws fails the ask, logs, and goes on"
   await host.close();
 });
 
+// NettyRpcEnvSuite: a message may be null
+Deno.test("machine host: what is no message fails the ask or is logged, and never reaches the machine", async () => {
+  await using bench = new Bench();
+  const server = await bench.server();
+  const client = await bench.client();
+  const { host, events } = run(server, () => []);
+  for (const odd of [null, 7, "text"]) {
+    const message = odd as unknown as object;
+    client.send(host.ref, message);
+    await assertRejects(
+      () => client.ask(host.ref, message),
+      RpcError,
+      `It takes messages, and got ${odd === null ? "null" : typeof odd}.`,
+    );
+  }
+  await eventually("the lines", () => bench.lines.length === 3);
+  assertEquals(events, [{ type: "start" }]);
+  await host.close();
+});
+
 Deno.test("machine host: an effect that fails is logged, and the others are carried out", async () => {
   await using bench = new Bench();
   const env = await bench.server();
