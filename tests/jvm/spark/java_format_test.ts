@@ -16,7 +16,11 @@ import type { RegisterApplication } from "../../../lib/messages/deploy.ts";
 import { ByteWriter, MalformedBytesError } from "../../../lib/rpc/bytes.ts";
 import { RefusedMessageError } from "../../../lib/rpc/errors.ts";
 import type { PayloadCodec } from "../../../lib/rpc/payload.ts";
-import { CAPTURED_RELEASES, capturedBytes } from "../captured.ts";
+import {
+  CAPTURED_RELEASES,
+  capturedBytes,
+  capturedMessages,
+} from "../captured.ts";
 
 /** A codec that has read these messages of a release. */
 function codecOf(release: string, ...messages: string[]): PayloadCodec {
@@ -270,4 +274,33 @@ Deno.test("java format: what has no form in Java is the caller's mistake", () =>
     "LaunchTask has no form in which Spark knows it",
   );
   assertThrows(() => encode(codec, undefined), TypeError, "undefined has no");
+});
+
+Deno.test("java format: a message with some bytes changed is read, refused or malformed, and nothing else", () => {
+  let read = 0;
+  let tried = 0;
+  for (const release of CAPTURED_RELEASES) {
+    for (const message of capturedMessages(release)) {
+      const bytes = capturedBytes(release, message);
+      for (let seed = 1; seed <= 200; seed++) {
+        const changed = bytes.slice();
+        // Two bytes, spread over all that there are by a prime.
+        for (const n of [seed * 7919, seed * 104_729]) {
+          changed[n % changed.length] = n % 251;
+        }
+        tried++;
+        try {
+          javaFormat.create().decode(changed);
+          read++;
+        } catch (error) {
+          assert(
+            error instanceof MalformedBytesError ||
+              error instanceof RefusedMessageError,
+            `${release} ${message} ${seed}: ${error}`,
+          );
+        }
+      }
+    }
+  }
+  assert(read > 0 && read < tried / 2, `${read} of ${tried}`);
 });
