@@ -11,6 +11,7 @@ import {
   type JavaObject,
   type JavaReference,
   javaString,
+  type JavaValue,
   readJavaStream,
   type TypeCode,
   writeJavaStream,
@@ -186,7 +187,7 @@ Deno.test("java stream: a proxy class has interfaces", () => {
 });
 
 /** A type, the bytes of a value, and the value. */
-const PRIMITIVES: readonly (readonly [TypeCode, number[], unknown])[] = [
+const PRIMITIVES: readonly (readonly [TypeCode, number[], JavaValue])[] = [
   ["B", [0x80], -128],
   ["C", [0xff, 0xfe], 0xfffe],
   ["D", [0xc0, 0x04, 0, 0, 0, 0, 0, 0], -2.5],
