@@ -1,6 +1,6 @@
 import type { EndpointRef } from "../../messages/addresses.ts";
 import { type ByteWriter, MalformedBytesError } from "../../rpc/bytes.ts";
-import { RefusedMessageError } from "../../rpc/errors.ts";
+import { type RefusalAnswer, RefusedMessageError } from "../../rpc/errors.ts";
 import type { PayloadCodec, PayloadFormat } from "../../rpc/payload.ts";
 import {
   PeerDescriptors,
@@ -15,8 +15,11 @@ import {
   writeJavaObject,
 } from "../stream/mod.ts";
 import { readEndpointRef } from "./endpoint_refs.ts";
+import { deployMessage } from "./class_names.ts";
 import { readMessage, REGISTER_APPLICATION } from "./incoming.ts";
 import { writeMessage } from "./outgoing.ts";
+
+const REGISTER_WORKER = deployMessage("RegisterWorker");
 
 /**
  * The payloads of Spark's own processes: each a Java object stream, which
@@ -90,28 +93,41 @@ class JavaCodec implements PayloadCodec {
     const repeated = this.#refused.has(name);
     // A peer can send messages of ever other names.
     if (this.#refused.size < 100) this.#refused.add(name);
-    const driver = object?.kind === "object" ? driverOf(object) : undefined;
     throw new RefusedMessageError(`${reason}.`, {
       ...options,
       repeated,
-      answer: driver === undefined ? null : {
-        to: driver,
-        // A string is the one value that every release can read: the driver
-        // logs that it got this instead of a message.
-        message: `${reason}.`,
-      },
+      answer: object?.kind === "object" ? answerTo(object, `${reason}.`) : null,
     });
   }
 }
 
-/** Who has to be told when an application is refused. */
-function driverOf(object: JavaObject): EndpointRef | undefined {
-  if (object.descriptor.name !== REGISTER_APPLICATION) return undefined;
+/**
+ * What tells the sender of a one-way message that it was refused: a worker has
+ * a message for that. A driver gets a string, the one value that every release
+ * can read: it logs that it got this instead of a message.
+ */
+function answerTo(object: JavaObject, reason: string): RefusalAnswer | null {
+  switch (object.descriptor.name) {
+    case REGISTER_APPLICATION: {
+      const to = endpointIn(object, "driver");
+      return to && { to, message: reason };
+    }
+    case REGISTER_WORKER: {
+      const to = endpointIn(object, "worker");
+      return to &&
+        { to, message: { type: "RegisterWorkerFailed", message: reason } };
+    }
+    default:
+      return null;
+  }
+}
+
+function endpointIn(object: JavaObject, field: string): EndpointRef | null {
   try {
-    return readEndpointRef(fieldOf(object, "driver") ?? null);
+    return readEndpointRef(fieldOf(object, field) ?? null);
   } catch (error) {
     if (!(error instanceof MalformedBytesError)) throw error;
-    return undefined; // a release that has its references in another form
+    return null; // a release that has its references in another form
   }
 }
 

@@ -1,4 +1,7 @@
-import type { ToAppClient } from "../../messages/deploy.ts";
+import type {
+  RegisterWorkerFailed,
+  ToAppClient,
+} from "../../messages/deploy.ts";
 import type { ExecutorState } from "../../messages/states.ts";
 import type { PeerDescriptors } from "../descriptors/mod.ts";
 import {
@@ -16,6 +19,8 @@ import {
 } from "../stream/mod.ts";
 import { deployMessage, EXECUTOR_STATE } from "./class_names.ts";
 import { writeEndpointRef } from "./endpoint_refs.ts";
+
+type OutgoingMessage = ToAppClient | RegisterWorkerFailed;
 
 /** In the order in which Spark's enumeration has them. */
 const EXECUTOR_STATES: readonly ExecutorState[] = [
@@ -40,8 +45,8 @@ export function writeMessage(
 ): JavaReference {
   if (typeof message === "boolean") return boxBoolean(message, descriptors);
   if (typeof message === "string") return javaString(message);
-  const { type } = (message ?? {}) as Partial<ToAppClient>;
-  const fields = fieldsOf(message as ToAppClient, descriptors);
+  const { type } = (message ?? {}) as Partial<OutgoingMessage>;
+  const fields = fieldsOf(message as OutgoingMessage, descriptors);
   if (type === undefined || fields === undefined) {
     throw new TypeError(
       `${type ?? typeof message} has no form in which Spark knows it.`,
@@ -52,7 +57,7 @@ export function writeMessage(
 
 /** A message's fields, which have the same names in Spark's classes. */
 function fieldsOf(
-  message: ToAppClient,
+  message: OutgoingMessage,
   descriptors: PeerDescriptors,
 ): Record<string, JavaValue> | undefined {
   const optional = <T>(value: T | null, write: (value: T) => JavaObject) =>
@@ -89,6 +94,7 @@ function fieldsOf(
         workerHost: optionalText(message.workerHost),
       };
     case "ApplicationRemoved":
+    case "RegisterWorkerFailed":
       return { message: javaString(message.message) };
     case "WorkerRemoved":
       return {

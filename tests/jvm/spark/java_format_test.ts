@@ -7,6 +7,7 @@ import {
 import { javaFormat } from "../../../lib/jvm/mod.ts";
 import {
   type ClassDescriptor,
+  fieldOf,
   type JavaObject,
   javaObjectBytes,
   javaString,
@@ -212,15 +213,36 @@ Deno.test("java format: writes a state as the release before the first word woul
 
 Deno.test("java format: a message that is not taken yet is refused by its name", () => {
   const refusal = assertThrows(
-    () => decode("4.3.0", "RegisterWorker"),
+    () => decode("4.3.0", "WorkerLatestState"),
     RefusedMessageError,
   );
   assertEquals(
     refusal.message,
-    "sparkts takes no RegisterWorker from a Spark process yet.",
+    "sparkts takes no WorkerLatestState from a Spark process yet.",
   );
   assertEquals(refusal.answer, null);
 });
+
+for (const release of CAPTURED_RELEASES) {
+  Deno.test(`java format: a worker of Spark ${release} is told that it is not taken`, () => {
+    const codec = javaFormat.create();
+    const refusal = assertThrows(
+      () => codec.decode(capturedBytes(release, "RegisterWorker")),
+      RefusedMessageError,
+    );
+    const { to, message } = refusal.answer!;
+    assertEquals([to.name, to.address.host], ["Worker", "127.0.0.1"]);
+    const written = readJavaObject(encode(codec, message)) as JavaObject;
+    assertEquals(
+      written.descriptor.name,
+      "org.apache.spark.deploy.DeployMessages$RegisterWorkerFailed",
+    );
+    assertEquals(
+      fieldOf(written, "message"),
+      javaString("sparkts takes no RegisterWorker from a Spark process yet."),
+    );
+  });
+}
 
 Deno.test("java format: a release that isn't known is refused, its driver told why, the log once", () => {
   const codec = javaFormat.create();

@@ -3,7 +3,10 @@ import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { javaFormat } from "../../../lib/jvm/mod.ts";
-import type { ToAppClient } from "../../../lib/messages/deploy.ts";
+import type {
+  RegisterWorkerFailed,
+  ToAppClient,
+} from "../../../lib/messages/deploy.ts";
 import type { ExecutorState } from "../../../lib/messages/states.ts";
 import { ByteWriter } from "../../../lib/rpc/bytes.ts";
 import { fetchedReleases } from "../../../scripts/fetched_releases.ts";
@@ -22,64 +25,70 @@ const STATES: readonly ExecutorState[] = [
 ];
 
 /** Each message, and how Spark's own class shows it. */
-const MESSAGES: readonly (readonly [ToAppClient | boolean | string, string])[] =
+const MESSAGES: readonly (readonly [
+  ToAppClient | RegisterWorkerFailed | boolean | string,
+  string,
+])[] = [
+  [true, "java.lang.Boolean true"],
+  [false, "java.lang.Boolean false"],
+  ["a text", "java.lang.String a text"],
   [
-    [true, "java.lang.Boolean true"],
-    [false, "java.lang.Boolean false"],
-    ["a text", "java.lang.String a text"],
-    [
-      { type: "RegisteredApplication", appId: "app-1", master: MASTER },
-      "RegisteredApplication(app-1,NettyRpcEndpointRef(spark://Master@m:7077))",
-    ],
-    [
-      {
-        type: "ExecutorAdded",
-        id: 3,
-        workerId: "w",
-        hostPort: "h:1",
-        cores: 2,
-        memory: 1024,
-      },
-      "ExecutorAdded(3,w,h:1,2,1024)",
-    ],
-    ...STATES.map((state) =>
-      [
-        {
-          type: "ExecutorUpdated",
-          id: 3,
-          state,
-          message: null,
-          exitStatus: null,
-          workerHost: null,
-        },
-        `ExecutorUpdated(3,${state},None,None,None)`,
-      ] as const
-    ),
+    { type: "RegisteredApplication", appId: "app-1", master: MASTER },
+    "RegisteredApplication(app-1,NettyRpcEndpointRef(spark://Master@m:7077))",
+  ],
+  [
+    {
+      type: "ExecutorAdded",
+      id: 3,
+      workerId: "w",
+      hostPort: "h:1",
+      cores: 2,
+      memory: 1024,
+    },
+    "ExecutorAdded(3,w,h:1,2,1024)",
+  ],
+  ...STATES.map((state) =>
     [
       {
         type: "ExecutorUpdated",
-        id: 0,
-        state: "EXITED",
-        message: "Command exited with code 7",
-        exitStatus: 7,
-        workerHost: "h",
+        id: 3,
+        state,
+        message: null,
+        exitStatus: null,
+        workerHost: null,
       },
-      "ExecutorUpdated(0,EXITED,Some(Command exited with code 7),Some(7)," +
-      "Some(h))",
-    ],
-    [
-      { type: "ApplicationRemoved", message: "FAILED: why" },
-      "ApplicationRemoved(FAILED: why)",
-    ],
-    [
-      { type: "WorkerRemoved", id: "w", host: "h", message: "gone" },
-      "WorkerRemoved(w,h,gone)",
-    ],
-    [
-      { type: "MasterChanged", master: MASTER, masterWebUiUrl: "http://m" },
-      "MasterChanged(NettyRpcEndpointRef(spark://Master@m:7077),http://m)",
-    ],
-  ];
+      `ExecutorUpdated(3,${state},None,None,None)`,
+    ] as const
+  ),
+  [
+    {
+      type: "ExecutorUpdated",
+      id: 0,
+      state: "EXITED",
+      message: "Command exited with code 7",
+      exitStatus: 7,
+      workerHost: "h",
+    },
+    "ExecutorUpdated(0,EXITED,Some(Command exited with code 7),Some(7)," +
+    "Some(h))",
+  ],
+  [
+    { type: "ApplicationRemoved", message: "FAILED: why" },
+    "ApplicationRemoved(FAILED: why)",
+  ],
+  [
+    { type: "RegisterWorkerFailed", message: "not here" },
+    "RegisterWorkerFailed(not here)",
+  ],
+  [
+    { type: "WorkerRemoved", id: "w", host: "h", message: "gone" },
+    "WorkerRemoved(w,h,gone)",
+  ],
+  [
+    { type: "MasterChanged", master: MASTER, masterWebUiUrl: "http://m" },
+    "MasterChanged(NettyRpcEndpointRef(spark://Master@m:7077),http://m)",
+  ],
+];
 
 /** `before`: what the peer said before it is written to, of a capture. */
 async function shown(
