@@ -1,5 +1,5 @@
 import { MalformedBytesError } from "../../rpc/bytes.ts";
-import type { JavaValue } from "../stream/mod.ts";
+import { type JavaValue, shown } from "../stream/mod.ts";
 
 /** A stream is well formed, and holds another value than its class should. */
 export class UnexpectedValueError extends MalformedBytesError {
@@ -20,6 +20,6 @@ export function describe(value: JavaValue | undefined): string {
     case "descriptor":
       return "a class descriptor";
     default:
-      return `a value of ${value.descriptor.name}`;
+      return `a value of ${shown(value.descriptor.name)}`;
   }
 }

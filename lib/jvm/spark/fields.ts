@@ -1,5 +1,10 @@
 import { UnexpectedValueError } from "../scala/mod.ts";
-import { fieldOf, type JavaObject, type JavaValue } from "../stream/mod.ts";
+import {
+  fieldOf,
+  type JavaObject,
+  type JavaValue,
+  shown,
+} from "../stream/mod.ts";
 
 /**
  * The fields of one object of Spark's, each as what it must be.
@@ -52,7 +57,7 @@ export class Fields {
   }
 
   #where(name: string): string {
-    return `${name} of ${this.#object.descriptor.name}`;
+    return `${name} of ${shown(this.#object.descriptor.name)}`;
   }
 
   #fail(name: string, value: JavaValue | undefined): never {

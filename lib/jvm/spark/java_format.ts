@@ -12,6 +12,7 @@ import {
   type JavaObject,
   type JavaReference,
   readJavaObject,
+  shown,
   writeJavaObject,
 } from "../stream/mod.ts";
 import { readEndpointRef } from "./endpoint_refs.ts";
@@ -70,7 +71,7 @@ class JavaCodec implements PayloadCodec {
     if (name === "java.lang.Boolean") return fieldOf(object, "value");
     return readMessage(object) ?? this.#refuse(
       object,
-      `sparkts takes no ${shortName(name)} from a Spark process yet`,
+      `sparkts takes no ${shown(shortName(name))} from a Spark process yet`,
     );
   }
 
@@ -80,23 +81,26 @@ class JavaCodec implements PayloadCodec {
       object,
       `the peer is a Spark of a release that sparkts does not know: ` +
         `${error.message}. Supported are Spark ${supported}`,
-      { cause: error },
+      error,
     );
   }
 
+  /** @param cause What was unknown of the peer's release, if that is why. */
   #refuse(
     object: JavaReference,
     reason: string,
-    options?: ErrorOptions,
+    cause?: UnknownSparkLineError,
   ): never {
     const name = object?.kind === "object" ? object.descriptor.name : "";
     const repeated = this.#refused.has(name);
     // A peer can send messages of ever other names.
     if (this.#refused.size < 100) this.#refused.add(name);
     throw new RefusedMessageError(`${reason}.`, {
-      ...options,
+      cause,
       repeated,
-      answer: object?.kind === "object" ? answerTo(object, `${reason}.`) : null,
+      answer: object?.kind === "object"
+        ? answerTo(object, `${reason}.`, cause === undefined)
+        : null,
     });
   }
 }
@@ -106,7 +110,11 @@ class JavaCodec implements PayloadCodec {
  * a message for that. A driver gets a string, the one value that every release
  * can read: it logs that it got this instead of a message.
  */
-function answerTo(object: JavaObject, reason: string): RefusalAnswer | null {
+function answerTo(
+  object: JavaObject,
+  reason: string,
+  lineIsKnown: boolean,
+): RefusalAnswer | null {
   switch (object.descriptor.name) {
     case REGISTER_APPLICATION: {
       const to = endpointIn(object, "driver");
@@ -114,8 +122,8 @@ function answerTo(object: JavaObject, reason: string): RefusalAnswer | null {
     }
     case REGISTER_WORKER: {
       const to = endpointIn(object, "worker");
-      return to &&
-        { to, message: { type: "RegisterWorkerFailed", message: reason } };
+      const failed = { type: "RegisterWorkerFailed", message: reason };
+      return to && { to, message: lineIsKnown ? failed : reason };
     }
     default:
       return null;

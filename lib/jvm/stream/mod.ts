@@ -12,4 +12,5 @@ export {
   readJavaObject,
   readJavaStream,
 } from "./reader.ts";
+export { shown } from "./shown.ts";
 export { javaObjectBytes, writeJavaObject, writeJavaStream } from "./writer.ts";

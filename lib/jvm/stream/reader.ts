@@ -31,6 +31,7 @@ import {
   isTypeCode,
   readPrimitive,
 } from "./primitives.ts";
+import { shown } from "./shown.ts";
 import {
   FIRST_HANDLE,
   MAX_SHORT_BLOCK,
@@ -88,13 +89,6 @@ export function readJavaObject(
 type Growing<T> = { -readonly [K in keyof T]: T[K] };
 
 type Handled = Exclude<JavaReference, null>;
-
-/** Of a name that a stream has, so much is in an error's message. */
-const SHOWN_UNITS = 200;
-
-function shown(name: string): string {
-  return JSON.stringify(name.slice(0, SHOWN_UNITS)).slice(1, -1);
-}
 
 class StreamReader {
   readonly #in: ByteReader;

@@ -326,3 +326,24 @@ Deno.test("java format: a message with some bytes changed is read, refused or ma
   }
   assert(read > 0 && read < tried / 2, `${read} of ${tried}`);
 });
+
+Deno.test("java format: a worker of an unknown release is told by a text, and a peer's names are shown short", () => {
+  const codec = javaFormat.create();
+  const worker = withClass(
+    capturedBytes("4.3.0", "RegisterWorker"),
+    () => ({ serialVersionUID: 1n }),
+  );
+  const refusal = assertThrows(() => codec.decode(worker), RefusedMessageError);
+  assertEquals(refusal.answer?.message, refusal.message);
+
+  const named = withClass(
+    capturedBytes("4.3.0", "UnregisterApplication"),
+    () => ({ name: "Odd\nWARN Master: " + "x".repeat(50_000) }),
+  );
+  const { message } = assertThrows(
+    () => javaFormat.create().decode(named),
+    RefusedMessageError,
+  );
+  assertStringIncludes(message, "takes no Odd\\nWARN");
+  assert(message.length < 300 && !message.includes("\n"));
+});
